@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from pixelmill.image_loader import boxes_after
 from pixelmill.recipe import Recipe
 
 COUNT = 12
-BOXES = np.float32([[0.3, 0.2, 0.5, 0.6], [0.45, 0.5, 0.7, 0.75]])
+BOXES = np.array([[0.3, 0.2, 0.5, 0.6], [0.45, 0.5, 0.7, 0.75]], np.float32)
 
 
 def png(pixels):
@@ -111,7 +112,8 @@ def test_a_loader_passes_its_boxes(dataset, tmp_path):
         columns = fn.readers.dataset(path=str(dataset), columns=["image", "boxes", "box_label"])
         images = fn.decoders.image(columns["image"])
         scene = recipe.apply(images, boxes=columns["boxes"], seed=3)
-        return scene.image, *boxes_after(scene, fn.shapes(images), columns["boxes"], columns["box_label"])
+        moved: Any = boxes_after(scene, fn.shapes(images), columns["boxes"], columns["box_label"])
+        return scene.image, *moved
 
     pipeline = online()
     for first in range(0, COUNT, 4):
@@ -123,8 +125,8 @@ def test_a_loader_passes_its_boxes(dataset, tmp_path):
             assert labels.at(place).tolist() == ([] if sample.boxes.labels is None else sample.boxes.labels.tolist())
     pipeline.close()
     loader = ImageLoader(str(dataset), size=32, batch_size=4, train=True, augment=recipe, framework="numpy")
-    images, targets = next(iter(loader))
-    assert images.shape == (4, 32, 32, 3) and all(len(target["boxes"]) in (0, 2) for target in targets)
+    tensors, targets = next(iter(loader))
+    assert tensors.shape == (4, 32, 32, 3) and all(len(target["boxes"]) in (0, 2) for target in targets)
     assert "boxes=boxes" in loader.pipeline_source()
 
 

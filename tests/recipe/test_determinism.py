@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def sample_of(number):
     waves = [np.sin(x / (9 + number)), np.cos(y / 13), np.sin((x + y) / 21)]
     pixels = np.stack([127 + 120 * wave for wave in waves], -1).astype(np.uint8)
     mask = ((x // 20 + y // 30 + number) % 4).astype(np.uint8)
-    ltrb = np.float32([[0.1, 0.2, 0.6, 0.7], [0.5, 0.4, 0.9, 0.95]])[: number % 3]
+    ltrb = np.array([[0.1, 0.2, 0.6, 0.7], [0.5, 0.4, 0.9, 0.95]], np.float32)[: number % 3]
     return Sample(f"s{number}", png(pixels), "png", boxes=Boxes(ltrb, np.arange(len(ltrb))), mask=png(mask))
 
 
@@ -96,7 +97,7 @@ def online(dataset: Path, recipe, *, batch_size, threads, shards=1, resume_after
             images = fn.decoders.image(columns["image"])
             given = {"boxes": columns["boxes"]} if recipe.depends_on_boxes() else {}
             scene = recipe.apply(images, fn.decoders.mask(columns["mask"]), seed=SEED, **given)
-            moved = boxes_after(scene, fn.shapes(images), columns["boxes"], columns["box_label"])
+            moved: Any = boxes_after(scene, fn.shapes(images), columns["boxes"], columns["box_label"])
             return scene.image, scene.mask, *moved, fn.get_property(columns["image"], key="source_info")
 
         return define()
@@ -127,7 +128,7 @@ def of_samples(samples):
         boxes = sample.boxes if sample.boxes is not None else Boxes.none()
         labels = np.zeros(0, np.int64) if boxes.labels is None else boxes.labels
         pixels = [np.asarray(Image.open(io.BytesIO(data))) for data in (sample.image, sample.mask)]
-        found[number] = digest(*pixels, boxes.ltrb, labels)
+        found[number] = digest(pixels[0], pixels[1], boxes.ltrb, labels)
     return found
 
 

@@ -50,14 +50,14 @@ def mask_of(number):
 
 def sample_of(number):
     left, top, right, bottom = area_of(number)
-    ltrb = np.float32([left / WIDTH, top / HEIGHT, right / WIDTH, bottom / HEIGHT])
+    ltrb = np.array([left / WIDTH, top / HEIGHT, right / WIDTH, bottom / HEIGHT], np.float32)
     ring = ltrb[[0, 1, 2, 1, 2, 3, 0, 3]].reshape(4, 2)
     middle = (ltrb[:2] + ltrb[2:]) / 2
     boxes = Boxes(
         ltrb[None],
         np.array([number]),
         polygons=Polygons.of([[ring]]),
-        keypoints=Keypoints(middle[None, None], np.int8([[2]])),
+        keypoints=Keypoints(middle[None, None], np.array([[2]], np.int8)),
     )
     return Sample(f"s{number}", png(pixels_of(number)), "png", boxes=boxes, mask=png(mask_of(number)))
 
@@ -133,8 +133,8 @@ def test_mosaic_is_that_of_numpy(dataset, tmp_path, grid, y, x):
 
 @pytest.mark.parametrize("fit", ["contain", "cover"])
 def test_objects_of_all_images_follow_a_mosaic(dataset, tmp_path, fit):
-    place = {"uniform": [0.3, 0.7]}
-    mosaic = {"size": [240, 320], "y": place, "x": place, "fit": fit}
+    center = {"uniform": [0.3, 0.7]}
+    mosaic = {"size": [240, 320], "y": center, "x": center, "fit": fit}
     samples = joined(dataset, tmp_path, [{"mosaic": mosaic}, {"flip": {"horizontal": 1, "p": 0.5}}], visibility=0.2)
     others = partners("1", 3)
     seen = 0
@@ -278,6 +278,8 @@ def test_a_bad_partner_is_named(dataset, tmp_path):
     whole, events = images(COUNT, "skip")
     assert {(event.path.rsplit("/")[-1], event.sample) for event in events} == {("3.png", 3)}
     assert len(events) == (1 if at == 3 else 2)
+    for bad in {3, at}:  # another sample takes its place, with its own partner
+        assert any(np.array_equal(whole[bad], whole[number]) for number in range(COUNT) if number not in (3, at))
     one_by_one, _ = images(2, "skip")
     for one, other in zip(whole, one_by_one, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -341,7 +343,7 @@ def test_points_under_a_pasted_window_are_hidden():
         np.testing.assert_array_equal(moved, points)
         assert inside.tolist() == expected
     ltrb, visible = geometry.follow(
-        np.float32([[0.25, 0.2, 0.75, 1.0]]), [pasted(covered, by_window=True, is_lower=True)], (10, 20)
+        np.array([[0.25, 0.2, 0.75, 1.0]], np.float32), [pasted(covered, by_window=True, is_lower=True)], (10, 20)
     )
     np.testing.assert_allclose(ltrb, [[0.25, 0.2, 0.75, 1.0]])
     assert visible.tolist() == [0.5]
