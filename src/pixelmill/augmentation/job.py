@@ -9,8 +9,9 @@ from functools import cached_property, partial
 from pathlib import PurePosixPath
 from typing import Any
 
+from pixelmill.augmentation.program_cache import ProgramCache
 from pixelmill.augmentation.samples import written_ending
-from pixelmill.augmentation.variants import ProgramCache, ShardAugmenter, shard_programs
+from pixelmill.augmentation.variants import ShardAugmenter, shard_programs
 from pixelmill.dataset_jobs.base import DatasetJob
 from pixelmill.dataset_jobs.file_names import FileNames, find_file_names
 from pixelmill.engine.placement import versions_of

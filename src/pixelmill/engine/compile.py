@@ -89,7 +89,8 @@ def compile_graph(
         outputs = rules.optimize(outputs, decode_scaling=decode_scaling)
     outputs = _deduplicated(outputs)
     order = _topological(outputs)
-    readers = list(dict.fromkeys(step.reader for step in order if isinstance(step, ReaderStep)))
+    found = dict.fromkeys(step.reader for step in order if isinstance(step, ReaderStep))
+    readers = sorted(found, key=lambda reader: reader.partner is not None)  # samples count by the first one
     keys = _random_keys(order, seed)
     if whole is not None:
         readers, keys = whole.readers, {**keys, **whole.keys}
