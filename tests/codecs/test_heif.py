@@ -19,7 +19,7 @@ import pixelmill
 from pixelmill import ImageLoader, Pipeline, fn
 from pixelmill.cli import main
 from pixelmill.codecs import pillow_images
-from pixelmill.errors import DataError
+from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import optional_images
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import Sample, image_type, is_cut
@@ -246,3 +246,9 @@ def test_what_is_not_installed_is_named(photos: Path, monkeypatch: pytest.Monkey
         "2 .avif files are not read, such as ant/1.AVIF: an AVIF image; pip install 'pillow>=11.3' reads it",
         "2 .heic files are not read, such as ant/1.HEIC: a HEIC image; pip install 'pixelmill[heif]' reads it",
     )
+    for path in [*photos.rglob("*.jpg"), *photos.rglob("*.AVIF")]:
+        path.unlink()
+    with pytest.raises(
+        ArgumentError, match=r"folder: .*photos: 2 .heic files are not read.*pip install 'pixelmill\[heif\]'"
+    ):
+        open_dataset(photos)

@@ -21,6 +21,7 @@ from pixelmill.formats.index import Array
 from pixelmill.formats.recordio.index import open_records
 from pixelmill.formats.recordio.scan import cached_scan as cached_recordio
 from pixelmill.formats.registry import open_dataset
+from pixelmill.formats.sample import IMAGE_EXTENSIONS
 from pixelmill.formats.tfrecord.index import open_file, open_files
 from pixelmill.formats.webdataset.index import open_archives
 from pixelmill.formats.webdataset.scan import cached_scan as cached_tar
@@ -68,7 +69,13 @@ def packed(*names: str) -> Array:
 def listing(root: Path, **changed: Array) -> dict[str, Array]:
     times = [(root / name).stat().st_mtime_ns for name in ("", "cat")]
     whole = {"names": packed("cat/a.jpg"), "classes": packed("cat"), "folders": packed("", "cat")}
-    arrays = {**whole, "left_out": packed(), "times": np.array(times, np.int64), **changed}
+    arrays = {
+        **whole,
+        "left_out": packed(),
+        "endings": packed(*sorted(IMAGE_EXTENSIONS)),
+        "times": np.array(times, np.int64),
+        **changed,
+    }
     starts = np.append(0, np.flatnonzero(arrays["names"] == 0) + 1)
     return {"starts": starts, **arrays}
 

@@ -206,8 +206,8 @@ def test_a_table_is_opened_without_an_entry_for_each_row(tmp_path: Path) -> None
     rows = "".join(f"d{n}/{n}.jpg,class {n % 7},note {n}\n" for n in range(5000))
     with patch.object(table_entries, "_entry", wraps=table_entries._entry) as made:
         dataset = opened(tmp_path, f"path,label,note\n{rows}d/x.jpg\n")
-        assert made.call_count == 0
+        assert made.call_count <= 1  # the first row tells what the table is
         assert len(dataset) == 5001
         assert dataset.classes == tuple(f"class {n}" for n in range(7))
         assert dataset.outline(4999).labels == (4999 % 7,)
-        assert made.call_count == 1
+        assert made.call_count <= 2

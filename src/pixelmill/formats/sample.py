@@ -34,8 +34,8 @@ _SIGNATURES = (
     (b"\x93NUMPY", "npy"),
     (b"\0\0\0\x0cjP  \r\n\x87\n", "jp2"),
 )
-IMAGE_EXTENSIONS = frozenset("jpg jpeg png bmp tif tiff pnm ppm pgm pbm jp2 webp gif npy".split())  # noqa: SIM905
-IMAGE_EXTENSIONS |= set(optional_images.readable_endings())
+ALWAYS_READ = frozenset("jpg jpeg png bmp tif tiff pnm ppm pgm pbm jp2 webp gif npy".split())  # noqa: SIM905
+IMAGE_EXTENSIONS = ALWAYS_READ | set(optional_images.readable_endings())
 
 
 @dataclass(frozen=True, eq=False)

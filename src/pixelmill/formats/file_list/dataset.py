@@ -110,7 +110,11 @@ class ListDataset(Dataset):
 
     def byte_ranges(self, what: BytesColumn) -> Index | None:
         """Return whole files; a path that leads out of the root is lost, also if a link leads it there."""
-        if what == "mask" and any("mask" in entry.row for entry in self._entries):
+        entries = self._entries
+        if what == "mask" and isinstance(entries, TableEntries) and not entries.may_have_masks:
+            known: dict[int, tuple[str, str]] = {number: ("corrupt", text) for number, text in self._unusable.items()}
+            return replace(whole_files([None] * len(entries), base=self.index.base), lost=known)
+        if what == "mask" and any("mask" in entry.row for entry in entries):
             return None  # masks that are annotations
         paths: list[str | None] = []
         lost: dict[int, tuple[str, str]] = {}

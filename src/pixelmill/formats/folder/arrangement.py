@@ -10,6 +10,7 @@ from pixelmill import storage
 from pixelmill.formats.folder.listing import Listing
 from pixelmill.formats.folder.names import IMAGES, MASKS
 from pixelmill.formats.foreign import kind_of
+from pixelmill.formats.optional_images import HEIC_ENDINGS
 from pixelmill.formats.path_table import PathTable
 from pixelmill.formats.sample import split_name
 from pixelmill.formats.splits import split_folders
@@ -62,6 +63,12 @@ def _left_out(line: str, root: str) -> str:
     kind = kind_of(storage.join(root, example))
     hint = f": {kind.title}; {kind.way}" if kind is not None else f"; {_HINTS[ending]}" if ending in _HINTS else ""
     return f"{what} {'is' if number == 1 else 'are'} not read, such as {example}{hint}"
+
+
+def unread_images(listing: Listing, root: str) -> str:
+    """Return the remark about images that need a further library; empty if there are none."""
+    needed = [line for line in listing.left_out if line.partition("/")[0] in (*HEIC_ENDINGS, "avif")]
+    return f"{root}: {_left_out(needed[0], root)}" if needed else ""
 
 
 def arrange(listing: Listing, listed: Sequence[str]) -> Arrangement:

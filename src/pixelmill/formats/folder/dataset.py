@@ -12,11 +12,11 @@ from pixelmill.formats.dataset import CLASSES, BytesColumn, Dataset
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.file_index import whole_files
 from pixelmill.formats.folder import listing
-from pixelmill.formats.folder.arrangement import arrange
+from pixelmill.formats.folder.arrangement import arrange, unread_images
 from pixelmill.formats.folder.names import IMAGES, MASKS, RESERVED, implied_sample
 from pixelmill.formats.index import Index
 from pixelmill.formats.path_table import PathTable
-from pixelmill.formats.sample import Sample, split_name
+from pixelmill.formats.sample import ALWAYS_READ, Sample, split_name
 from pixelmill.storage.announced_reads import whole_file
 from pixelmill.storage.ranges import Range
 
@@ -42,8 +42,8 @@ class FolderDataset(Dataset):
         self._masks_root = storage.join(source, own[MASKS]) if len(own) == 2 else None
         self._listing = listing.load(self._images)
         if not len(self._listing):
-            endings = ", ".join(sorted(listing.ENDINGS))
-            raise ArgumentError(f"folder: no file below {self._images} ends in one of {endings}")
+            nothing = f"no file below {self._images} ends in one of {', '.join(sorted(ALWAYS_READ))}"
+            raise ArgumentError(f"folder: {unread_images(self._listing, self._images) or nothing}")
         self._arrangement = arrange(self._listing, _listed_classes(source, files))
         self._listing = self._arrangement.listing
         self._classes = self._arrangement.classes
