@@ -6,6 +6,7 @@ import errno
 import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from pixelmill.storage.options import active
@@ -27,14 +28,22 @@ class AnnouncedReads:
         self._counts: Counter[Range] = Counter()
 
     def begin(self, items: Iterable[Range]) -> None:
-        """Announce ranges in the order in which they will be taken, instead of those announced before."""
+        """Announce ranges in the order in which they will be taken, instead of those announced before.
+
+        Those announced before stay, with what has arrived of them, if the new ones begin with them.
+        """
         if self._process != os.getpid():  # the thread that fetches is the parent's
             self._process, self._fetcher = os.getpid(), None
-        if self._fetcher is not None:
-            self._fetcher.forget()
-        self._coming = iter(items)
-        self._announced.clear()
-        self._counts.clear()
+            self._announced.clear()
+        coming = iter(items)
+        first = list(islice(coming, len(self._announced)))
+        if first != list(self._announced):
+            if self._fetcher is not None:
+                self._fetcher.forget()
+            coming = chain(first, coming)
+            self._announced.clear()
+            self._counts.clear()
+        self._coming = coming
         self._announce()
 
     def take(self, path: str, offset: int, length: int) -> bytes | None:
