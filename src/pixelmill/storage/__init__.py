@@ -21,7 +21,7 @@ from pixelmill.storage.files import (
     walk,
 )
 from pixelmill.storage.known_listings import keeping_listings
-from pixelmill.storage.local import FileStat, OpenFiles
+from pixelmill.storage.local import FileStat, OpenFiles, anchored, working_folder
 from pixelmill.storage.options import StorageOptions, using
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "FileStat",
     "OpenFiles",
     "StorageOptions",
+    "anchored",
     "is_folder",
     "is_remote",
     "join",
@@ -48,4 +49,5 @@ __all__ = [
     "together",
     "using",
     "walk",
+    "working_folder",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from pixelmill.formats.object_rows import with_features
 from pixelmill.formats.pack import codec
 from pixelmill.formats.pack.frames import HEAD_BYTES, Head, crc
 from pixelmill.formats.pack.scan import PackFile, Read, check_parts, features, scan
+from pixelmill.formats.pack.table import Table
 from pixelmill.formats.record_files import check_sources, numbers_within
 from pixelmill.formats.remote_folders import version_of
 from pixelmill.formats.remote_records import sizes_of
@@ -44,24 +46,22 @@ class PackDataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="pack")
-        self._stats = sizes_of(self._names)
-        found = storage.together(self._scan, range(len(self._names)), wait=any(self._stats))
+        names = list(dict.fromkeys(self._names))  # a file may be named several times
+        stats = dict(zip(names, sizes_of(names), strict=True))
+        made = storage.together(lambda name: self._opened(name, stats[name]), names, wait=any(stats.values()))
+        opened = dict(zip(names, made, strict=True))
+        found = [opened[name] for name in self._names]
         self._tables = [file.table for file in found]
-        self._codebooks, wrong = zip(*map(_registered, found), strict=True)
-        self.faults = tuple(fault for file, bad in zip(found, wrong, strict=True) for fault in (*file.faults, *bad))
+        self._codebooks = [file.codebooks for file in found]
+        self.faults = tuple(fault for file in found for fault in file.faults)
         self.index = Index(
             self._names,
             np.repeat(np.arange(len(found), dtype=np.int64), [len(table) for table in self._tables]),
             self._joined([table.columns["offset"] for table in self._tables]),
             self._joined([table.sizes() for table in self._tables]),
-            versions=[version_of(stat) for stat in self._stats if stat is not None],
+            versions=[version_of(stat) for name in self._names if (stat := stats[name]) is not None],
         )
         self._within = numbers_within(self.index)
-
-    def _scan(self, place: int) -> PackFile:
-        name, stat = self._names[place], self._stats[place]
-        size = storage.stat(name).size if stat is None else stat.size
-        return scan(name, partial(self._ranges.read, name) if stat is None else _read_ends(name, size), size=size)
 
     def sample(self, number: int) -> Sample:
         file, place = self._place(number)
@@ -109,7 +109,8 @@ class PackDataset(Dataset):
         images, masks = self._lengths("image"), self._lengths("mask")
         begin = self.index.offsets + HEAD_BYTES
         offsets, lengths = (begin, images) if what == "image" else (begin + images, masks)
-        return Index(self._names, self.index.files, offsets, lengths, versions=self.index.versions)
+        base, versions = self.index.base, self.index.versions
+        return Index(self._names, self.index.files, offsets, lengths, base=base, versions=versions)
 
     def values(self, name: str) -> Ragged | None:
         found = [table.values(name) for table in self._tables]
@@ -131,6 +132,14 @@ class PackDataset(Dataset):
     @property
     def files(self) -> tuple[str, ...]:
         return tuple(self._names)
+
+    def _opened(self, name: str, stat: storage.FileStat | None) -> _Opened:
+        """Scan a file and register its codebooks, whose bytes are not kept; `stat` is known of files at addresses."""
+        size = storage.stat(name).size if stat is None else stat.size
+        read = partial(self._ranges.read, name) if stat is None else _read_ends(name, size)
+        file = scan(name, read, size=size)
+        codebooks, wrong = _registered(file)
+        return _Opened(file.table.without_codebooks(), codebooks, (*file.faults, *wrong))
 
     def _place(self, number: int) -> tuple[int, int]:
         return int(self.index.files[number]), int(self._within[number])
@@ -169,6 +178,12 @@ def _read_ends(name: str, size: int) -> Read:
         return storage.read_range(name, offset, length, size=size)
 
     return read
+
+
+class _Opened(NamedTuple):
+    table: Table
+    codebooks: frozenset[int]
+    faults: tuple[RecordFault, ...]
 
 
 def _registered(file: PackFile) -> tuple[frozenset[int], list[RecordFault]]:
