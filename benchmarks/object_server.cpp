@@ -1,14 +1,12 @@
 // An S3-compatible server on 127.0.0.1 that takes little processor time from the contestants: one thread, epoll,
-// objects in memory. It answers GET with ranges, HEAD and ListObjectsV2; signatures are not checked. object_server
-// FOLDER BUCKET LATENCY_SECONDS BYTES_PER_SECOND_OF_A_CONNECTION Prints its port. GET /counts-of-this-server returns
-// what was counted, and its processor time, and counts from zero.
+// objects in memory. It answers GET with ranges, HEAD, ListObjectsV2, PUT, DELETE and uploads in parts; signatures are
+// not checked. object_server FOLDER BUCKET LATENCY_SECONDS BYTES_PER_SECOND_OF_A_CONNECTION Prints its port. The limit
+// is of what it sends. GET /counts-of-this-server returns what was counted, and its processor time, and counts from
+// zero.
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -20,8 +18,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <map>
 #include <queue>
 #include <set>
 #include <string>
@@ -29,30 +25,29 @@
 #include <unordered_map>
 #include <vector>
 
+#include "object_server_store.hpp"
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 
 constexpr size_t max_head = 1 << 16;
-constexpr size_t page = 1000;            // keys in one answer of a listing, the limit of S3
+constexpr size_t max_body = 1 << 30;
 constexpr double burst_seconds = 0.005;  // of the bandwidth; the rest of a body follows in steps of this length
 constexpr std::string_view counts_path = "/counts-of-this-server";
 
-struct Object {
-    const char* data;
-    size_t size;
-    std::string tag;
-};
-
 struct Counts {
-    long get = 0, head = 0, list = 0, sent = 0, connections = 0;
+    long get = 0, head = 0, list = 0, put = 0, sent = 0, received = 0, connections = 0;
 };
 
 struct Connection {
     int fd = -1;
     unsigned generation = 0;  // a timer of a former connection with the same descriptor is recognized by it
     std::string input, request, head, text;
+    std::shared_ptr<char[]> upload;  // the body of the request
+    size_t upload_size = 0, arrived = 0;
+    std::shared_ptr<const char[]> kept;  // what `body` belongs to
     const char* body = nullptr;
     size_t length = 0, sent = 0, head_sent = 0;
     bool busy = false, writing = false;
@@ -75,19 +70,6 @@ double processor_seconds() {
     return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-std::string decoded(std::string_view text) {
-    std::string out;
-    for (size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '%' && i + 2 < text.size()) {
-            out += static_cast<char>(std::strtol(std::string(text.substr(i + 1, 2)).c_str(), nullptr, 16));
-            i += 2;
-        } else {
-            out += text[i] == '+' ? ' ' : text[i];
-        }
-    }
-    return out;
-}
-
 std::string lower(std::string_view text) {
     std::string out(text);
     std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -97,12 +79,7 @@ std::string lower(std::string_view text) {
 class Server {
    public:
     Server(const std::string& folder, std::string bucket, double latency, double bandwidth)
-        : bucket_(std::move(bucket)), latency_(latency), bandwidth_(bandwidth) {
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-            if (entry.is_regular_file()) add(std::filesystem::relative(entry.path(), folder).string(), entry.path());
-        }
-        std::sort(keys_.begin(), keys_.end());
-    }
+        : bucket_(folder, std::move(bucket)), latency_(latency), bandwidth_(bandwidth) {}
 
     void run() {
         const int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -132,20 +109,6 @@ class Server {
     }
 
    private:
-    void add(const std::string& key, const std::filesystem::path& path) {
-        const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        struct stat found{};
-        if (fd < 0 || fstat(fd, &found)) std::exit(1);
-        const auto size = static_cast<size_t>(found.st_size);
-        void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0) : nullptr;
-        if (data == MAP_FAILED) std::exit(1);
-        close(fd);
-        const size_t hash = std::hash<std::string_view>{}(std::string_view(static_cast<const char*>(data), size));
-        objects_["/" + bucket_ + "/" + key] = {static_cast<const char*>(data), size,
-                                               "\"" + std::to_string(hash) + "\""};
-        keys_.push_back(key);
-    }
-
     int milliseconds_left() {
         if (timers_.empty()) return -1;
         const auto left = std::chrono::duration<double, std::milli>(timers_.top().when - Clock::now()).count();
@@ -200,24 +163,56 @@ class Server {
         if (events & (EPOLLHUP | EPOLLERR)) return drop(one);
         if (events & EPOLLOUT) write(one);
         if (one.fd < 0 || !(events & (EPOLLIN | EPOLLRDHUP))) return;
-        char buffer[1 << 14];
+        if (receive(one)) next(one);
+    }
+
+    // Reads what has arrived, the body of a request into memory of its own; returns false if the connection has ended.
+    bool receive(Connection& one) {
+        static char buffer[1 << 16];
         while (true) {
-            const ssize_t count = read(one.fd, buffer, sizeof buffer);
-            if (count == 0 || (count < 0 && errno != EAGAIN)) return drop(one);
-            if (count < 0) break;
-            one.input.append(buffer, static_cast<size_t>(count));
-            if (one.input.size() > max_head) return drop(one);
-            if (count < static_cast<ssize_t>(sizeof buffer)) break;
+            const bool in_body = one.arrived < one.upload_size;
+            char* target = in_body ? one.upload.get() + one.arrived : buffer;
+            const size_t room = in_body ? one.upload_size - one.arrived : sizeof buffer;
+            const ssize_t count = read(one.fd, target, room);
+            if (count == 0 || (count < 0 && errno != EAGAIN)) return drop(one), false;
+            if (count < 0) return true;
+            if (in_body) {
+                one.arrived += static_cast<size_t>(count);
+                if (one.arrived == one.upload_size) return true;
+            } else {
+                one.input.append(buffer, static_cast<size_t>(count));
+                if (one.input.size() > max_head + sizeof buffer) return drop(one), false;
+                if (!one.busy && one.input.find("\r\n\r\n") != std::string::npos) {
+                    if (!begin(one)) return drop(one), false;
+                    if (one.arrived == one.upload_size) return true;
+                }
+            }
+            if (static_cast<size_t>(count) < room) return true;
         }
-        next(one);
+    }
+
+    // Takes the head of the next request, and what has arrived of its body; returns false if it is too long.
+    static bool begin(Connection& one) {
+        if (!one.request.empty()) return true;
+        const size_t end = one.input.find("\r\n\r\n");
+        one.request = one.input.substr(0, end + 2);
+        const std::string headers = lower(one.request);
+        const size_t place = headers.find("\r\ncontent-length:");
+        one.upload_size = place == std::string::npos ? 0 : std::strtoull(headers.c_str() + place + 17, nullptr, 10);
+        if (one.upload_size > max_body) return false;
+        one.upload = std::make_shared_for_overwrite<char[]>(one.upload_size);
+        one.arrived = std::min(one.upload_size, one.input.size() - end - 4);
+        std::memcpy(one.upload.get(), one.input.data() + end + 4, one.arrived);
+        one.input.erase(0, end + 4 + one.arrived);
+        return true;
     }
 
     // Starts on the next request, if all of it has arrived and the one before is done.
     void next(Connection& one) {
-        const size_t end = one.input.find("\r\n\r\n");
-        if (one.busy || end == std::string::npos) return;
-        one.request = one.input.substr(0, end + 2);
-        one.input.erase(0, end + 4);
+        if (one.busy) return;
+        if (one.request.empty() && one.input.find("\r\n\r\n") == std::string::npos) return;
+        if (!begin(one)) return drop(one);
+        if (one.arrived < one.upload_size) return;
         one.busy = true;
         if (latency_ > 0 && one.request.find(counts_path) == std::string::npos) return after(one, latency_);
         answer(one);
@@ -230,36 +225,47 @@ class Server {
         const std::string method = one.request.substr(0, space);
         const std::string target = one.request.substr(space + 1, second - space - 1);
         const size_t mark = target.find('?');
-        const std::string path = decoded(target.substr(0, mark));
-        const std::string query = mark == std::string::npos ? "" : target.substr(mark + 1);
-        if (path == counts_path) return send_text(one, "200 OK", counted());
-        if (query.find("list-type=2") != std::string::npos) {
+        const std::string path = store::decoded(target.substr(0, mark));
+        const store::Query query = store::parsed(mark == std::string::npos ? "" : target.substr(mark + 1));
+        if (path == counts_path) return send_text(one, {.text = counted()});
+        const std::string root = "/" + bucket_.name();
+        if (!path.starts_with(root)) return send_text(one, {.status = "404 Not Found"});
+        const std::string key = path.size() > root.size() ? path.substr(root.size() + 1) : "";
+        if (query.count("list-type")) {
             ++counts_.list;
-            return send_text(one, "200 OK", listing(query));
+            return send_text(one, {.text = bucket_.listing(query)});
         }
-        if (path == "/" + bucket_ || path == "/" + bucket_ + "/") return send_text(one, "200 OK", "");
-        send_object(one, path, method == "HEAD");
+        if (method == "PUT" || method == "POST" || method == "DELETE" || query.count("uploads")) {
+            ++counts_.put;
+            counts_.received += static_cast<long>(one.upload_size);
+            const bool only_new = lower(one.request).find("\r\nif-none-match: *") != std::string::npos;
+            return send_text(one, bucket_.change(method, key, query, {one.upload, one.upload_size}, only_new));
+        }
+        if (key.empty()) return send_text(one, {});
+        send_object(one, key, method == "HEAD");
     }
 
-    void send_object(Connection& one, const std::string& path, bool is_head) {
+    void send_object(Connection& one, const std::string& key, bool is_head) {
         ++(is_head ? counts_.head : counts_.get);
-        const auto found = objects_.find(path);
-        if (found == objects_.end()) {
-            return send_text(one, "404 Not Found", is_head ? "" : "<Error><Code>NoSuchKey</Code></Error>");
+        const store::Object* object = bucket_.find(key);
+        if (object == nullptr) {
+            return send_text(
+                one, {.status = "404 Not Found", .text = is_head ? "" : "<Error><Code>NoSuchKey</Code></Error>"});
         }
-        const Object& object = found->second;
-        size_t begin = 0, end = object.size;
-        const bool is_part = read_range(one.request, object.size, begin, end);
-        if (begin > end) return send_text(one, "416 Range Not Satisfiable", "");
+        const size_t size = object->content.size;
+        size_t begin = 0, end = size;
+        const bool is_part = read_range(one.request, size, begin, end);
+        if (begin > end) return send_text(one, {.status = "416 Range Not Satisfiable"});
         one.head = is_part ? "HTTP/1.1 206 Partial Content\r\n" : "HTTP/1.1 200 OK\r\n";
         if (is_part) {
             one.head += "Content-Range: bytes " + std::to_string(begin) + "-" + std::to_string(end - 1) + "/" +
-                        std::to_string(object.size) + "\r\n";
+                        std::to_string(size) + "\r\n";
         }
         one.head +=
-            "ETag: " + object.tag + "\r\nAccept-Ranges: bytes\r\nLast-Modified: Tue, 14 Nov 2023 22:13:20 GMT\r\n" +
+            "ETag: " + object->tag + "\r\nAccept-Ranges: bytes\r\nLast-Modified: Tue, 14 Nov 2023 22:13:20 GMT\r\n" +
             "Content-Type: application/octet-stream\r\nContent-Length: " + std::to_string(end - begin) + "\r\n\r\n";
-        one.body = object.data + begin;
+        one.kept = object->content.data;
+        one.body = one.kept.get() + begin;
         one.length = is_head ? 0 : end - begin;
         counts_.sent += static_cast<long>(one.length);
         start(one);
@@ -284,11 +290,11 @@ class Server {
         return true;
     }
 
-    void send_text(Connection& one, const char* status, std::string text) {
-        one.text = std::move(text);
-        one.head = std::string("HTTP/1.1 ") + status +
-                   "\r\nContent-Type: application/xml\r\nContent-Length: " + std::to_string(one.text.size()) +
-                   "\r\n\r\n";
+    void send_text(Connection& one, store::Reply reply) {
+        one.text = std::move(reply.text);
+        one.head = std::string("HTTP/1.1 ") + reply.status + "\r\n" +
+                   (reply.tag.empty() ? "" : "ETag: " + reply.tag + "\r\n") +
+                   "Content-Type: application/xml\r\nContent-Length: " + std::to_string(one.text.size()) + "\r\n\r\n";
         one.body = one.text.data();
         one.length = one.text.size();
         start(one);
@@ -328,6 +334,10 @@ class Server {
         }
         watch(one, false);
         one.busy = one.writing = false;
+        one.request.clear();
+        one.upload.reset();
+        one.kept.reset();
+        one.upload_size = one.arrived = 0;
         next(one);
     }
 
@@ -346,61 +356,19 @@ class Server {
         const double now = processor_seconds();
         char text[256];
         std::snprintf(text, sizeof text,
-                      R"({"GET": %ld, "HEAD": %ld, "LIST": %ld, "sent": %ld, "connections": %ld, "processor": %.4f})",
-                      counts_.get, counts_.head, counts_.list, counts_.sent, counts_.connections, now - spent_);
+                      R"({"GET": %ld, "HEAD": %ld, "LIST": %ld, "PUT": %ld, "sent": %ld, "received": %ld, )"
+                      R"("connections": %ld, "processor": %.4f})",
+                      counts_.get, counts_.head, counts_.list, counts_.put, counts_.sent, counts_.received,
+                      counts_.connections, now - spent_);
         counts_ = {};
         spent_ = now;
         return text;
     }
 
-    std::string listing(const std::string& query) {
-        std::map<std::string, std::string> given;
-        for (size_t start = 0; start < query.size();) {
-            const size_t end = std::min(query.find('&', start), query.size());
-            const std::string pair = query.substr(start, end - start);
-            const size_t sign = std::min(pair.find('='), pair.size());
-            given[pair.substr(0, sign)] = decoded(sign < pair.size() ? pair.substr(sign + 1) : "");
-            start = end + 1;
-        }
-        const std::string &prefix = given["prefix"], &delimiter = given["delimiter"];
-        const std::string& after = given[given["continuation-token"].empty() ? "start-after" : "continuation-token"];
-        std::string entries, last;
-        size_t count = 0;
-        bool is_cut = false;
-        for (auto key = std::lower_bound(keys_.begin(), keys_.end(), prefix); key != keys_.end(); ++key) {
-            if (!key->starts_with(prefix)) break;
-            const size_t end = delimiter.empty() ? std::string::npos : key->find(delimiter, prefix.size());
-            const std::string name = end == std::string::npos ? *key : key->substr(0, end + delimiter.size());
-            if (name <= after || name == last) continue;
-            if (count++ == page) {
-                is_cut = true;
-                break;
-            }
-            last = name;
-            entries += end == std::string::npos ? file_entry(name)
-                                                : "<CommonPrefixes><Prefix>" + name + "</Prefix></CommonPrefixes>";
-        }
-        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?><ListBucketResult "
-               "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>" +
-               bucket_ + "</Name><Prefix>" + prefix + "</Prefix><KeyCount>" + std::to_string(std::min(count, page)) +
-               "</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>" + (is_cut ? "true" : "false") + "</IsTruncated>" +
-               (is_cut ? "<NextContinuationToken>" + last + "</NextContinuationToken>" : "") + entries +
-               "</ListBucketResult>";
-    }
-
-    std::string file_entry(const std::string& key) {
-        const Object& object = objects_["/" + bucket_ + "/" + key];
-        return "<Contents><Key>" + key + "</Key><LastModified>2023-11-14T22:13:20.000Z</LastModified><ETag>&quot;" +
-               object.tag.substr(1, object.tag.size() - 2) + "&quot;</ETag><Size>" + std::to_string(object.size) +
-               "</Size><StorageClass>STANDARD</StorageClass></Contents>";
-    }
-
-    std::string bucket_;
+    store::Bucket bucket_;
     double latency_, bandwidth_, spent_ = 0;
     int epoll_ = -1;
     Counts counts_;
-    std::vector<std::string> keys_;
-    std::unordered_map<std::string, Object> objects_;
     std::unordered_map<int, Connection> connections_;
     std::set<int> blocked_;  // connections that wait until their socket takes more
     std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;

@@ -113,7 +113,8 @@ def write_for_peers(data: Path, peers: Path | None) -> None:
 def built(build: Path) -> Path:
     """Compile the server."""
     source, program = ROOT / "benchmarks" / "object_server.cpp", build / "object_server"
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+    sources = (source, source.with_name("object_server_store.hpp"))
+    if not program.exists() or program.stat().st_mtime < max(path.stat().st_mtime for path in sources):
         subprocess.run(["g++", "-std=c++20", "-O2", str(source), "-o", str(program)], check=True)
     return program
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import os
 import random
+import sys
 import tempfile
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
 SIDE = 224
 BATCH = 64
@@ -108,8 +110,9 @@ def _batches(loader: Iterable[Any]) -> Iterator[Any]:
 
 def litdata(endpoint: str, *, threads: int) -> Iterator[int]:
     """Read chunks with LitData."""
-    os.environ["AWS_ALLOW_HTTP"] = "true"  # it reads chunks through obstore
     ld: Any = import_module("litdata")
+    # It reads chunks through obstore, with options that refuse plain HTTP whatever the environment says.
+    import_module("litdata.streaming.downloader")._OBSTORE_CLIENT_OPTIONS["allow_http"] = True
 
     class Cropped(ld.StreamingDataset):  # type: ignore[misc]
         """Decodes what the dataset reads."""
@@ -130,7 +133,7 @@ def litdata(endpoint: str, *, threads: int) -> Iterator[int]:
 def mosaicml(endpoint: str, *, threads: int) -> Iterator[int]:
     """Read shards with mosaicml-streaming."""
     os.environ["S3_ENDPOINT_URL"] = endpoint
-    streaming: Any = import_module("streaming")
+    streaming = _streaming()
 
     class Cropped(streaming.StreamingDataset):  # type: ignore[misc]
         """Decodes what the dataset reads."""
@@ -141,6 +144,28 @@ def mosaicml(endpoint: str, *, threads: int) -> Iterator[int]:
     with tempfile.TemporaryDirectory() as folder:
         dataset = Cropped(remote=f"s3://{BUCKET}/mds", local=folder, shuffle=True, batch_size=BATCH)
         yield from _loaded(dataset, threads=threads)
+
+
+class _Absent(ModuleType):
+    """Stands for a module of which classes are only compared with those of samples."""
+
+    __path__: ClassVar[list[str]] = []
+
+    def __getattr__(self, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+def _streaming() -> Any:
+    """Import mosaicml-streaming without two packages that it imports and that reading shards does not use."""
+    tokenizers = "feature_extraction_utils", "tokenization_utils_base", "models.auto.tokenization_auto"
+    needed = [f"transformers.{name}" for name in tokenizers]
+    for name in (*needed, "torchvision.datasets", "torchvision.transforms.functional"):
+        parts = name.split(".")
+        for end in range(1, len(parts) + 1):
+            sys.modules.setdefault(".".join(parts[:end]), _Absent(".".join(parts[:end])))
+    return import_module("streaming")
 
 
 def s3torchconnector(endpoint: str, *, threads: int) -> Iterator[int]:
@@ -228,7 +253,7 @@ def _write_litdata(data: Path, images: list[Path]) -> None:
 
 
 def _write_mds(data: Path, images: list[Path]) -> None:
-    streaming: Any = import_module("streaming")
+    streaming = _streaming()
 
     if (data / "mds" / "index.json").exists():
         return

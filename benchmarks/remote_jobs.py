@@ -1,8 +1,8 @@
 """Bulk jobs from and to an object store, next to the same jobs on local files.
 
-The store is the server of the tests on 127.0.0.1, with latency and a limit of bandwidth for each connection that it
-sends to. It runs on the processors of the jobs and takes more of them than that of `remote.py`; its processor time is
-reported. What the jobs write is compared byte for byte. Contestants take turns.
+The store is `object_server.cpp` on 127.0.0.1, with latency and a limit of bandwidth for each connection that it sends
+to. It runs on the processors of the jobs; its processor time is reported. What the jobs write is compared byte for
+byte. Contestants take turns.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ import machine
 import remote
 
 ROOT = Path(__file__).resolve().parents[1]
-SERVER = ROOT / "tests" / "support" / "loopback_s3.py"
 RESULTS = ROOT / "benchmarks" / "results" / "remote_jobs.json"
 RECIPE = "steps:\n- flip: {horizontal: 1}\n- brightness_contrast: {brightness: {uniform: [0.8, 1.2]}}\n"
 JOBS = {
-    "convert folder": ("convert", "folder", ["--to", "tfrecord", "--samples-per-shard", "250"]),
-    "convert tfrecord": ("convert", "tfrecord", ["--to", "webdataset", "--samples-per-shard", "250"]),
+    "folder to tfrecord": ("convert", "folder", ["--to", "tfrecord", "--samples-per-shard", "250"]),
+    "tfrecord to webdataset": ("convert", "tfrecord", ["--to", "webdataset", "--samples-per-shard", "250"]),
+    "webdataset to folder": ("convert", "webdataset", ["--to", "folder", "--samples-per-shard", "250"]),
     "augment tfrecord": ("augment", "tfrecord", ["--recipe", "recipe.yaml", "--seed", "1"]),
+    "augment folder": ("augment", "folder", ["--recipe", "recipe.yaml", "--seed", "1", "--samples-per-shard", "250"]),
 }
 
 
@@ -63,8 +64,13 @@ def hashes(folder: Path) -> dict[str, str]:
 
 def remote_hashes(endpoint: str, folder: str) -> dict[str, str]:
     """Return the hash of each object of an output in the store."""
-    with urllib.request.urlopen(f"{endpoint}/data?list-type=2&prefix={folder}/") as answer:
-        keys = [part.split("<")[0] for part in answer.read().decode().split("<Key>")[1:]]
+    keys: list[str] = []
+    page, last = [folder], ""
+    while page:
+        with urllib.request.urlopen(f"{endpoint}/data?list-type=2&prefix={folder}/&start-after={last}") as answer:
+            page = [part.split("<")[0] for part in answer.read().decode().split("<Key>")[1:]]
+        keys += page
+        last = keys[-1] if keys else ""
     found = {}
     for key in keys:
         with urllib.request.urlopen(f"{endpoint}/data/{key}") as answer:
@@ -74,10 +80,7 @@ def remote_hashes(endpoint: str, folder: str) -> dict[str, str]:
 
 def measured(job: str, data: Path, work: Path, given: argparse.Namespace) -> dict[str, Any]:
     """Run a job on local files and on the store, in turns; return the medians."""
-    command = [sys.executable, str(SERVER), str(data), "--latency", str(given.latency / 1000)]
-    server = subprocess.Popen([*command, "--bandwidth", str(remote.BANDWIDTH)], stdout=subprocess.PIPE, text=True)
-    assert server.stdout is not None
-    endpoint = f"http://127.0.0.1:{int(server.stdout.readline())}"
+    server, endpoint = remote.serve(remote.built(given.build), data, given.latency / 1000)
     keys = {"AWS_ACCESS_KEY_ID": "t", "AWS_SECRET_ACCESS_KEY": "t", "AWS_DEFAULT_REGION": "us-east-1"}
     local, store = [], []
     counts: dict[str, Any] = {}

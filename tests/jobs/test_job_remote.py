@@ -144,3 +144,22 @@ def test_jobs_read_a_store_as_they_read_files(tmp_path: Path, monkeypatch: pytes
             data = [entry for entry in server.log if entry[0].endswith((".jpg", ".tfrecord"))]
             assert len(data) == len(set(data)) == 24 if source == "photos" else len(data) <= 8
         assert verify("s3://data/records").is_whole and info("s3://data/photos").samples == 24
+
+
+def test_sizes_of_the_output_come_from_listings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder is written with one request for each file, and checked with a listing for each class."""
+    create_images(tmp_path / "photos", "i", 24, 16, 40, "jpg", classes=2, workers=1)
+    convert(tmp_path / "photos", tmp_path / "local", to="folder", samples_per_shard=10, workers=1)
+    server = LoopbackS3()
+    server.put("data/kept", b"")
+    with server.running():
+        monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        convert(tmp_path / "photos", "s3://data/out", to="folder", samples_per_shard=10, workers=2)
+    assert server.counts["HEAD"] < 10
+    made = {key.removeprefix("data/out/"): value for key, value in server.objects.items() if "/out/" in key}
+    local = {name for name in tree(tmp_path / "local") if not name.endswith("/")}
+    assert set(made) == local
+    assert all((tmp_path / "local" / name).read_bytes() == made[name] for name in local - {"manifest.json"})

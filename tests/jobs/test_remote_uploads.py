@@ -12,7 +12,7 @@ from loopback_s3 import Faults, LoopbackS3
 from remote_faults import KilledJob
 from small_jobs import NumbersJob, tree
 
-from pixelmill.errors import OutputError
+from pixelmill.errors import DataError, OutputError
 from pixelmill.jobs import run_job
 from pixelmill.jobs.remote_storage import RemoteStorage
 from pixelmill.storage import remote_writes
@@ -75,6 +75,8 @@ def test_large_files_go_in_parts(server: LoopbackS3, tmp_path: Path) -> None:
 
 def test_open_uploads_and_scratch_of_killed_jobs_are_removed(server: LoopbackS3, tmp_path: Path) -> None:
     run_job(JOB, tmp_path / "expected", workers=1)
+    with pytest.raises(DataError):
+        run_job(NumbersJob(bad=(25,)), "s3://data/out", workers=1)
     server.uploads = {
         "1": ("data/out/data-00001-of-00004", {1: b"x"}),
         "2": ("data/elsewhere/data-00001-of-00004", {}),
@@ -82,7 +84,7 @@ def test_open_uploads_and_scratch_of_killed_jobs_are_removed(server: LoopbackS3,
     abandoned = tmp_path / "scratch" / "pixelmill-job-killed"
     abandoned.mkdir()
     (abandoned / ".in-use").touch()
-    run_job(JOB, "s3://data/out", workers=1)
+    run_job(JOB, "s3://data/out", workers=1, exists="overwrite")
     assert list(server.uploads) == ["2"]
     assert list((tmp_path / "scratch").iterdir()) == []
     made = {key.removeprefix("data/out/") for key in server.objects if key.startswith("data/out/")}
@@ -90,6 +92,7 @@ def test_open_uploads_and_scratch_of_killed_jobs_are_removed(server: LoopbackS3,
 
 
 def test_a_part_of_a_job_aborts_its_own_uploads_alone(server: LoopbackS3) -> None:
+    run_job(JOB, "s3://data/out", workers=1, shard_index=0, num_shards=2)
     names = {str(number): (f"data/out/data-0000{number}-of-00004", {}) for number in range(4)}
     server.uploads = {**names}
     run_job(JOB, "s3://data/out", workers=1, shard_index=1, num_shards=2)

@@ -68,6 +68,8 @@ class LoopbackS3:
         counts: How many requests of each kind were answered: GET and HEAD of objects, LIST, PUT.
         log: The objects of GET requests with their ranges, in the order of arrival.
         sent: Bytes of objects that were sent.
+        chain: The length of the longest chain of requests of which each came after an answer to the one before: an
+            upper limit of the round trips that a client had to wait for one after another.
         uploads: The parts of each upload that is not complete, by its number, with the key of the object first.
 
     Args:
@@ -82,6 +84,8 @@ class LoopbackS3:
         self.counts: Counter[str] = Counter()
         self.log: list[tuple[str, int, int]] = []
         self.sent = 0
+        self.chain = 0
+        self.answered = 0  # the longest chain whose last request was answered
         self.watch: Callable[[str, str], None] | None = None  # called with method and key of each request
         self.uploads: dict[str, tuple[str, dict[int, bytes]]] = {}
         self.latency, self.bandwidth = latency, bandwidth
@@ -103,7 +107,7 @@ class LoopbackS3:
         """Forget what was counted."""
         self.counts.clear()
         self.log.clear()
-        self.sent = 0
+        self.sent = self.chain = self.answered = 0
 
     @property
     def endpoint(self) -> str:
@@ -167,6 +171,7 @@ class _Connection(asyncio.Protocol):
         self._server, self._loop = server, loop
         self._data = bytearray()
         self._is_busy = False
+        self._chain = 0  # of the request that is being answered
         self._transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -199,6 +204,8 @@ class _Connection(asyncio.Protocol):
         body = bytes(self._data[end + 4 : end + 4 + length])
         del self._data[: end + 4 + length]
         self._is_busy = True
+        self._chain = self._server.answered + 1
+        self._server.chain = max(self._server.chain, self._chain)
         if self._server.latency:
             self._loop.call_later(self._server.latency, self._answer, request, body)
         else:
@@ -208,6 +215,7 @@ class _Connection(asyncio.Protocol):
         if self._transport.is_closing():
             return None
         server = self._server
+        server.answered = max(server.answered, self._chain)
         if server.watch is not None:
             server.watch(request.method, request.key)
         if request.key == COUNTS:

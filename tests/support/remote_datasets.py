@@ -29,7 +29,7 @@ def make(folder: Path) -> None:
     """Write the same few images as class folders, records, archives, arrays and a COCO dataset."""
     create_images(folder / "photos", "i", 24, 32, COUNT, "jpg", 5, classes=3, workers=1)
     images = sorted((folder / "photos").rglob("*.jpg"))
-    for format in ("tfrecord", "recordio", "webdataset"):
+    for format in ("tfrecord", "recordio", "webdataset", "pack"):
         convert(folder / "photos", folder / format, to=format, samples_per_shard=10, workers=1)
     for path in (folder / "tfrecord").glob("*.tfrecord"):
         write_tfrecord_index(str(path.with_suffix(".idx")), open_files([str(path)]))
@@ -100,6 +100,7 @@ READERS: dict[str, Callable[..., Outputs]] = {
     "dataset_folder": lambda base, **options: fn.readers.dataset(f"{base}/photos", format="folder", **options),
     "dataset_tfrecord": lambda base, **options: fn.readers.dataset(f"{base}/tfrecord", **options),
     "dataset_recordio": lambda base, **options: fn.readers.dataset(f"{base}/recordio", **options),
+    "dataset_pack": lambda base, **options: fn.readers.dataset(f"{base}/pack", **options),
     "dataset_webdataset": lambda base, **options: fn.readers.dataset(f"{base}/webdataset", **options),
 }
 

@@ -145,7 +145,8 @@ class AugmentJob(DatasetJob):
             self.reject_faults(files)
         part = self.ranges[number]
         with open_shard(self.to, files.open, names=part.names, **self.writer_options(self._keys())) as writer:
-            ShardAugmenter(self, files, writer).run(range(part.first, part.end))
+            following = [number for later in files.following for number in _samples(self.ranges[later])]
+            ShardAugmenter(self, files, writer).run(_samples(part), following=following)
         return ShardReport(samples=writer.samples, counts=writer.counts)
 
     @cached_property
@@ -172,6 +173,10 @@ class AugmentJob(DatasetJob):
         """Return the feature names of the TFRecords that are read, so that they stay."""
         own = self.dataset.layout.partition(" ")[0] if self.dataset.format == "tfrecord" else ""
         return own if own in CONVENTIONS else INCEPTION.name
+
+
+def _samples(part: SampleRange) -> range:
+    return range(part.first, part.end)
 
 
 def _names(format: str, records: str) -> dict[str, str]:

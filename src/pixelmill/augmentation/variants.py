@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TypeGuard
@@ -152,24 +152,24 @@ class ShardAugmenter:
         self._notes: set[str] = set()
         self._error: DataError | None = None
 
-    def run(self, numbers: Iterable[int]) -> None:
-        """Write the variants of these samples."""
+    def run(self, numbers: Iterable[int], *, following: Sequence[int] = ()) -> None:
+        """Write the variants of these samples; `following` are those that will be read afterwards."""
         enough = 2 * self._files.threads  # samples in progress that keep the threads busy
-        following = 0  # samples in progress after the batch that is finished next
-        for shape, items in _groups(self._read(numbers), self._programs.batch_size):
+        waiting = 0  # samples in progress after the batch that is finished next
+        for shape, items in _groups(self._read(list(numbers), following), self._programs.batch_size):
             self._submit(shape, items)
-            following += len(items) if len(self._batches) > 1 else 0
-            while len(self._batches) > 1 and following >= enough:
+            waiting += len(items) if len(self._batches) > 1 else 0
+            while len(self._batches) > 1 and waiting >= enough:
                 self._finish()
-                following -= len(self._batches[0].items)
+                waiting -= len(self._batches[0].items)
         while self._batches:
             self._finish()
         self._write()
 
-    def _read(self, numbers: Iterable[int]) -> Iterator[_Item]:
+    def _read(self, numbers: Sequence[int], following: Sequence[int]) -> Iterator[_Item]:
         """Yield each sample once for every variant, and as variant 0 if originals are kept."""
-        options, numbers = self._job.options, list(numbers)
-        self._job.dataset.expect(numbers)
+        options = self._job.options
+        self._job.dataset.expect([*numbers, *following])
         for number in numbers:
             try:
                 source = prepare(self._job.dataset.sample(number), number, format=options.format)

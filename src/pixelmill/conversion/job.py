@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -127,7 +128,8 @@ class ConvertJob(DatasetJob):
             self.to, files.open, number=number, count=len(self.bounds), **self.writer_options(keys)
         ) as writer:
             positions = range(*self.bounds[number])
-            self.dataset.expect(int(self.order[position]) for position in positions)
+            coming = itertools.chain(positions, *(range(*self.bounds[later]) for later in files.following))
+            self.dataset.expect(int(self.order[position]) for position in coming)
             for position in positions:
                 item = int(self.order[position])
                 try:

@@ -46,8 +46,8 @@ def column_index(dataset: Dataset, names: Sequence[str]) -> Index:
     """
     items = _items(dataset)
     values = [name for name in VALUES if name in names]
-    # The values of records are in the records: who collects them reads all, so the copy that this leaves is read later.
-    fetch = _fetched if values and len(dataset.index.files) else _unchanged
+    # The values of most records are in them: who collects them reads all, so the copy that this leaves is read later.
+    fetch = _fetched if values and len(dataset.index.files) and not dataset.indexes_values else _unchanged
     lost: Lost = {place: (item.kind, item.message) for place, item in enumerate(items) if isinstance(item, RecordFault)}
     columns = _values(dataset, items, lost, values)
     parts: dict[str, Index] = {name: fetch(_part(dataset, items, lost, name)) for name in BYTES if name in names}

@@ -74,11 +74,13 @@ class Dataset(ABC):
         remarks: A line for everything that was found with the dataset and that samples do not show: annotations of
             other kinds, columns, files that are left out; and for what folders were taken for.
         is_recordio: Whether samples are RecordIO records, which the core reads itself.
+        indexes_values: Whether the index of record files has labels and boxes, so that `values` reads no record.
         part: Which part of a larger dataset this is, for caches; empty for all of it.
     """
 
     format: ClassVar[str]
     is_recordio: ClassVar[bool] = False
+    indexes_values: ClassVar[bool] = False
     source: str
     index: Index
     faults: tuple[RecordFault, ...] = ()

@@ -106,7 +106,8 @@ def _of_files(files: Sequence[str], wanted: Format | None) -> Format:
     # Other containers need not be imported: they take more memory than the index of many a dataset.
     if wanted is not None and wanted.sniff is not None and all(_begins_as(path, wanted.sniff) for path in distinct):
         return wanted
-    kinds = {path: file_format(path) for path in distinct}
+    found = storage.together(file_format, distinct, wait=any(map(storage.is_remote, distinct)))
+    kinds = dict(zip(distinct, found, strict=True))
     first = kinds[files[0]]
     for path, kind in kinds.items():
         if kind.name != first.name:
@@ -214,7 +215,9 @@ def _check_single(folder: str, folders: Sequence[str]) -> None:
     """Refuse a folder whose folders are datasets of their own, such as the parts of a split."""
     if len(folders) > _MOST_PARTS:
         return
-    parts = [name for name in folders if _MANIFEST in storage.list_folder(storage.join(folder, name))[1]]
+    paths = [storage.join(folder, name) for name in folders]
+    inside = storage.together(storage.list_folder, paths, wait=storage.is_remote(folder))
+    parts = [name for name, (_, files) in zip(folders, inside, strict=True) if _MANIFEST in files]
     if parts:
         raise DataError(f"{folder} holds several datasets: {', '.join(parts)}; name one of them")
 
@@ -223,9 +226,10 @@ def _records(folder: str, folders: Sequence[str], names: Sequence[str]) -> dict[
     """Return the record files of a folder by container."""
     found: dict[str, list[str]] = {}
     images = bool(folders) or any(split_name(name)[1].lower() in IMAGE_EXTENSIONS for name in names)
-    for name in names:
-        path = storage.join(folder, name)
-        kind = None if is_companion(name) else record_format(path)
+    names = [name for name in names if not is_companion(name)]
+    paths = [storage.join(folder, name) for name in names]
+    kinds = storage.together(record_format, paths, wait=storage.is_remote(folder))
+    for name, path, kind in zip(names, paths, kinds, strict=True):
         if kind is None or (kind.yields_to_images and images and not kind.is_shard_name(name, "records")):
             continue
         found.setdefault(kind.name, []).append(path)

@@ -12,6 +12,7 @@ from pixelmill.formats.containers import FORMATS, get_format
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.format import Choice, Format, Source
 from pixelmill.formats.selection import open_split
+from pixelmill.storage import keeping_listings
 
 __all__ = ["FILE_FORMATS", "FORMATS", "get_format", "open_dataset", "open_shard", "shard_names", "sniff"]
 
@@ -63,11 +64,12 @@ def open_dataset(
             label_column=label_column,
         )
         return open_split(whole, source, split)
-    shown, paths = recognize.paths_of(source)
-    found, files = recognize.find(paths, wanted)
-    if wanted is not None and found.name != wanted.name:
-        raise DataError(f"{shown} is {found.title}, not {wanted.title}; omit the format to read it")
-    return found.open(Source(shown, files, root, allow_outside, Choice(path_column, label_column)))
+    with keeping_listings():
+        shown, paths = recognize.paths_of(source)
+        found, files = recognize.find(paths, wanted)
+        if wanted is not None and found.name != wanted.name:
+            raise DataError(f"{shown} is {found.title}, not {wanted.title}; omit the format to read it")
+        return found.open(Source(shown, files, root, allow_outside, Choice(path_column, label_column)))
 
 
 def sniff(source: str | os.PathLike[str]) -> str:

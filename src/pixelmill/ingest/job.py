@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -95,11 +96,10 @@ class IngestJob(Job):
                 yield InputFile(name, status.size, status.modified)
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
-        first, end = (self.options.num_images * edge // self.options.num_shards for edge in (number, number + 1))
         stream = files.open(self.shards[number].files[0])
         writer = tfrecord.RecordWriter(stream)
         written = 0
-        for place, pixels, notes in self._made(range(first, end), files):
+        for place, pixels, notes in self._made(self._places(number), files):
             if isinstance(pixels, Event):
                 path = self.images[place].path
                 files.reject(pixels, _raw(path), extension=Path(path).suffix)
@@ -112,13 +112,18 @@ class IngestJob(Job):
         stream.close()
         return ShardReport(written)
 
+    def _places(self, number: int) -> range:
+        """Return the images of a shard."""
+        return range(*(self.options.num_images * edge // self.options.num_shards for edge in (number, number + 1)))
+
     def _made(self, places: range, files: ShardFiles) -> Iterator[tuple[int, Array | Event, Collection[str]]]:
         """Yield the pixels of each image, or what is wrong with it, and notes; several batches are in progress."""
         program, refused = self._program(files.threads), files.refused_notes
         most = 2 + -(-2 * files.threads // _BATCH)  # two images for each thread, besides those read and written
         waiting: deque[tuple[dict[int, bytes | Event], Pending | None]] = deque()
         if storage.is_remote(self.input_dir):
-            self._reader.expect(whole_file(self.images[place].path) for place in places)
+            coming = itertools.chain(places, *map(self._places, files.following))
+            self._reader.expect(whole_file(self.images[place].path) for place in coming)
         for begin in range(places.start, places.stop, program.batch_size):
             end = min(begin + program.batch_size, places.stop)
             read = {place: self._read(place) for place in range(begin, end)}

@@ -11,15 +11,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pixelmill.jobs.disk import explained, space_explained, sync_folder, write_file
-from pixelmill.jobs.job import Job, dump_job, load_job
+from pixelmill.jobs.job import Job, ShardReport, dump_job, load_job
 from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, shard_entry
 from pixelmill.jobs.shard_files import FileRecord, OutputStream, ShardFiles, bring_to_disk
@@ -72,6 +72,28 @@ class Site:
         return f"{self.state}/{INTENT.format(number)}"
 
 
+@dataclass
+class WrittenShard:
+    """A shard whose files are written and not committed.
+
+    Attributes:
+        number: Its number.
+        files: Its files.
+        scratch: The folder that holds them.
+        report: What was written.
+    """
+
+    number: int
+    files: ShardFiles
+    scratch: Path
+    report: ShardReport = field(default_factory=lambda: ShardReport(0))
+
+    def discard(self) -> None:
+        """Remove what was not committed."""
+        self.files.abandon()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
 @dataclass(frozen=True)
 class ShardTask:
     """The task of making shards of a job at a site; runners and workers call `make`."""
@@ -95,8 +117,19 @@ class ShardTask:
 
     def make(self, number: int, *, on_samples: OnSamples | None = None) -> Entry:
         """Make a shard, commit its files and its sidecar, and return the content of the sidecar."""
+        return self.commit(self.write(number, on_samples=on_samples))
+
+    def write(self, number: int, *, on_samples: OnSamples | None = None, following: Sequence[int] = ()) -> WrittenShard:
+        """Write the files of a shard in a scratch folder; `commit` must follow.
+
+        Args:
+            number: The number of the shard.
+            on_samples: Called with the numbers of further samples and bytes.
+            following: Shards that this process will write next, as far as they are known.
+        """
         site = self.site
-        site.claim.check(self.storage)
+        if not self.storage.is_remote:  # to a store, `commit` goes on while the next shard is written, and looks twice
+            site.claim.check(self.storage)
         scratch = self.storage.scratch(f"{site.state}/tmp/{site.scratch}-{os.urandom(8).hex()}")
         files = ShardFiles(
             self.storage,
@@ -108,26 +141,43 @@ class ShardTask:
             on_progress=on_samples,
             durable=site.durable,
             strict=site.strict,
+            following=following,
         )
+        shard = WrittenShard(number, files, scratch)
         try:
-            with space_explained(lambda: self.storage.where(files.latest)):
-                report = self.job.make_shard(number, files)
-            report = replace(report, errors=(*report.errors, *files.errors))
-            finished = files.finish()
-            site.claim.check(self.storage)
-            kept, records = self._keep(files), [record for _, record in finished.values()]
-            entry = shard_entry(number, report=report, files=records, quarantine=kept, notes=files.notes)
-            sidecar = write_intent(scratch, entry)
-            place(self.storage, finished, durable=site.durable)
-            site.claim.check(self.storage)
-            place(self.storage, {site.sidecar(number): (sidecar, FileRecord("", 0, ""))})
-        except OSError:
-            site.claim.check(self.storage)  # says so if the cause is another run that has taken over
+            with self._checked(), space_explained(lambda: self.storage.where(files.latest)):
+                shard.report = self.job.make_shard(number, files)
+        except BaseException:
+            shard.discard()
             raise
+        return shard
+
+    def commit(self, shard: WrittenShard) -> Entry:
+        """Give the files of a shard their names, then its sidecar; return the content of the sidecar."""
+        site, files = self.site, shard.files
+        try:
+            with self._checked():
+                report = replace(shard.report, errors=(*shard.report.errors, *files.errors))
+                finished = files.finish()
+                site.claim.check(self.storage)
+                kept, records = self._keep(files), [record for _, record in finished.values()]
+                entry = shard_entry(shard.number, report=report, files=records, quarantine=kept, notes=files.notes)
+                sidecar = write_intent(shard.scratch, entry, durable=not self.storage.is_remote)
+                place(self.storage, finished, durable=site.durable)
+                site.claim.check(self.storage)
+                place(self.storage, {site.sidecar(shard.number): (sidecar, FileRecord("", 0, ""))})
         finally:
-            files.abandon()
-            shutil.rmtree(scratch, ignore_errors=True)
+            shard.discard()
         return entry
+
+    @contextmanager
+    def _checked(self) -> Iterator[None]:
+        """Explain an error of the system by the other run that has taken over, if there is one."""
+        try:
+            yield
+        except OSError:
+            self.site.claim.check(self.storage)
+            raise
 
     def _keep(self, files: ShardFiles) -> list[FileRecord]:
         finished = files.quarantine_files()
@@ -148,14 +198,18 @@ def place(
     return [record for _, record in finished.values()]
 
 
-def write_intent(scratch: Path, entry: Entry) -> Path:
+def write_intent(scratch: Path, entry: Entry, *, durable: bool = True) -> Path:
     """Write a sidecar in a scratch folder, before the files that it lists get their names.
 
     After a kill or a power loss it says which files are there without a sidecar. A run that takes over removes the
-    scratch folder, so that this one cannot commit any more.
+    scratch folder, so that this one cannot commit any more. The scratch folder of a store is on this machine, where no
+    other run looks for it, and need not be durable.
     """
     path = scratch / INTENT.format(entry["number"])
     with explained(str(path)):
+        if not durable:
+            path.write_bytes(json_line(entry))
+            return path
         write_file(path, json_line(entry))
         sync_folder(scratch)
     return path

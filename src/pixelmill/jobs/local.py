@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from pixelmill import errors
 from pixelmill.errors import DataError, EngineError, PixelmillError
+from pixelmill.jobs.background_commits import BackgroundCommits
 from pixelmill.jobs.commit import OnSamples, ShardTask, Site
 from pixelmill.jobs.job import load_job
 from pixelmill.jobs.manifest import Entry, load_event
@@ -45,8 +46,11 @@ class LocalRunner:
     def __call__(self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples) -> Generator[Entry, None, None]:
         workers = min(self.workers, len(numbers))
         if workers <= 1:
-            for number in numbers:
-                yield task.make(number, on_samples=on_samples)
+            with BackgroundCommits(task) as commits:
+                for place, number in enumerate(numbers):
+                    following = numbers[place + 1 : place + 2]
+                    yield from commits.add(task.write(number, on_samples=on_samples, following=following))
+                yield from commits.rest()
             return
         description = task.describe()
         load_job(description["job"])  # fails here, with a clear message, if workers could not import it
@@ -57,13 +61,26 @@ class LocalRunner:
 
 @dataclass
 class _Worker:
+    """A worker process.
+
+    Attributes:
+        process: The process.
+        shards: The shards that it writes or commits, and the one that it will write next.
+        unwritten: How many of them are not written yet.
+        received: The start of a line that has not arrived as a whole.
+    """
+
     process: subprocess.Popen[bytes]
-    shard: int | None = None
+    shards: list[int] = field(default_factory=list)
+    unwritten: int = 0
     received: bytearray = field(default_factory=bytearray)
 
 
 class _Crew:
-    """The worker processes of one run: each gets the next shard when it has committed one."""
+    """The worker processes of one run: each gets another shard when it has written one.
+
+    While many are left, a worker knows the shard after the one that it writes, so that it can read ahead.
+    """
 
     def __init__(self, description: bytes, shown: Sequence[str | None], task: ShardTask) -> None:
         self._task = task
@@ -86,7 +103,9 @@ class _Crew:
         for worker in self._workers:
             self._selector.register(_pipe(worker.process.stdout), selectors.EVENT_READ, worker)
             self._assign(worker, numbers)
-        while any(worker.shard is not None for worker in self._workers):
+        for worker in self._workers:
+            self._assign(worker, numbers)
+        while any(worker.shards for worker in self._workers):
             for key, _ in self._selector.select():
                 worker = key.data
                 data = os.read(key.fd, _READ)
@@ -96,34 +115,46 @@ class _Crew:
                 *lines, rest = bytes(worker.received).split(b"\n")
                 worker.received = bytearray(rest)
                 for message in map(json.loads, lines):
-                    if "done" in message:
-                        self._assign(worker, numbers)
-                        yield message["done"]
-                    elif "failed" in message:
-                        raise _rebuilt(message["failed"], self._name(worker.shard))
-                    else:
-                        on_samples(message["samples"], message["bytes"])
+                    yield from self._answered(worker, message, numbers, on_samples)
+
+    def _answered(
+        self, worker: _Worker, message: dict[str, Any], numbers: deque[int], on_samples: OnSamples
+    ) -> Iterator[Entry]:
+        if "written" in message:
+            worker.unwritten -= 1
+            self._assign(worker, numbers)
+        elif "done" in message:
+            worker.shards.remove(message["done"]["number"])
+            yield message["done"]
+        elif "failed" in message:
+            raise _rebuilt(message["failed"], self._name(worker))
+        else:
+            on_samples(message["samples"], message["bytes"])
 
     def _assign(self, worker: _Worker, numbers: deque[int]) -> None:
-        worker.shard = numbers.popleft() if numbers else None
-        if worker.shard is not None:
-            pipe = _pipe(worker.process.stdin)
-            try:
-                pipe.write(b"%d\n" % worker.shard)
-                pipe.flush()
-            except BrokenPipeError:
-                raise self._died(worker) from None
+        most = 2 if self._task.storage.is_remote and len(numbers) >= len(self._workers) else 1
+        if not numbers or worker.unwritten >= most:
+            return
+        worker.shards.append(numbers.popleft())
+        worker.unwritten += 1
+        pipe = _pipe(worker.process.stdin)
+        try:
+            pipe.write(b"%d\n" % worker.shards[-1])
+            pipe.flush()
+        except BrokenPipeError:
+            raise self._died(worker) from None
 
     def _died(self, worker: _Worker) -> EngineError:
         status = worker.process.wait()
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         cause = " (perhaps out of memory)" if status == -signal.SIGKILL else ""
-        what = f"process {worker.process.pid} {how}{cause} while it made {self._name(worker.shard)}"
+        what = f"process {worker.process.pid} {how}{cause} while it made {self._name(worker)}"
         return EngineError(f"job: {what}; finished shards are kept, exists=resume continues")
 
-    def _name(self, number: int | None) -> str:
-        if number is None:
+    def _name(self, worker: _Worker) -> str:
+        if not worker.shards:
             return "nothing"
+        number = worker.shards[0]
         files = self._task.job.shards[number].files
         return f"shard {number}" + (f" ({files[0]})" if files else "")
 

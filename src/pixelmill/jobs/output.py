@@ -107,6 +107,12 @@ class JobOutput:
             if name.startswith(scratch):
                 self._discard(f"{self.state}/tmp/{name}")
 
+    def abort_uploads(self, part: tuple[int, int] | None) -> None:
+        """Remove what killed runs have left of files that they were uploading, those of this part only."""
+        shards = self._job.shards
+        own = None if part is None else {name for n in range(part[0], len(shards), part[1]) for name in shards[n].files}
+        self.storage.abort_uploads(own)
+
     def _discard(self, scratch: str) -> None:
         """Remove the scratch folder of a dead run, and files that it has renamed without a sidecar for them."""
         if not self.is_finished():
@@ -136,20 +142,22 @@ class JobOutput:
             hashed: Compare the hashes of all shards; False for the last one, None for none. Sizes always are.
             kept: Leave out shards that have skipped samples without keeping their bytes.
         """
-        done = {}
         numbers = self._sidecars()
+        names = [self._site().sidecar(number) for number in numbers]
+        found = self.storage.each(lambda name: manifest.read_entry(self.storage, name), names)
+        entries = {
+            number: entry
+            for number, entry in zip(numbers, found, strict=True)
+            if entry is not None and (manifest.is_kept(entry) or not kept)
+        }
+        sizes = self.storage.sizes([file["name"] for entry in entries.values() for file in entry["files"]])
 
-        def whole(number: int) -> Entry | None:
-            entry = manifest.read_entry(self.storage, self._site().sidecar(number))
+        def whole(number: int) -> bool:
             deep = hashed or (hashed is False and number == numbers[-1])
-            if entry is None or not (manifest.is_kept(entry) or not kept):
-                return None
-            return entry if self._is_whole(entry, hashed=deep) else None
+            return self._is_whole(entries[number], sizes, hashed=bool(deep))
 
-        for number, entry in zip(numbers, self.storage.each(whole, numbers), strict=True):
-            if entry is not None:
-                done[number] = figures(entry)
-        return done
+        is_whole = self.storage.each(whole, list(entries))
+        return {number: figures(entries[number]) for number, kept in zip(entries, is_whole, strict=True) if kept}
 
     def is_finished(self) -> bool:
         """Whether the whole job is done."""
@@ -250,8 +258,8 @@ class JobOutput:
         numbers = [name[6:-5] for name in names if name.startswith("shard-") and name.endswith(".json")]
         return sorted(int(number) for number in numbers if number.isdecimal() and int(number) < self.plan.shards)
 
-    def _is_whole(self, entry: Entry, *, hashed: bool = False) -> bool:
-        whole = all(self.storage.size(file["name"]) == file["bytes"] for file in entry["files"])
+    def _is_whole(self, entry: Entry, sizes: Mapping[str, int | None], *, hashed: bool = False) -> bool:
+        whole = all(sizes[file["name"]] == file["bytes"] for file in entry["files"])
         if not (whole and hashed):
             return whole
         return all(file["sha256"] in ("", self.storage.sha256(file["name"])) for file in entry["files"])
@@ -304,8 +312,10 @@ class JobOutput:
             return
         last = self.plan.shards - 1
         entries = [e for e in finished["entries"] if manifest.is_kept(e) or not kept]
-        whole = [e for e in entries if self._is_whole(e, hashed=hashed or e["number"] == last)]
-        if len(whole) == self.plan.shards and self._is_whole({"files": finished.get("files", [])}, hashed=True):
+        closing = {"files": finished.get("files", [])}
+        sizes = self.storage.sizes([file["name"] for e in (*entries, closing) for file in e["files"]])
+        whole = [e for e in entries if self._is_whole(e, sizes, hashed=hashed or e["number"] == last)]
+        if len(whole) == self.plan.shards and self._is_whole(closing, sizes, hashed=True):
             return
         for entry in whole:
             self.storage.write(self._site().sidecar(int(entry["number"])), json_line(entry))

@@ -15,10 +15,13 @@ from pixelmill.storage.options import active
 from pixelmill.storage.temporary_folders import held_folder
 
 _PIECE = 8 << 20
+_UPLOADS = 64  # files of a shard that are uploaded at a time
 
 
 class RemoteStorage:
     """A prefix of an object store. An object appears complete when its upload ends, so nothing is ever renamed."""
+
+    is_remote = True
 
     def __init__(self, root: str) -> None:
         self.root = root.rstrip("/")
@@ -46,6 +49,14 @@ class RemoteStorage:
             return remote.stat(self.where(name)).size
         except FileNotFoundError:
             return None
+
+    def sizes(self, names: Sequence[str]) -> dict[str, int | None]:
+        found: dict[str, int | None] = {}
+        for name, stat in zip(names, files.stats([self.where(name) for name in names]), strict=True):
+            if isinstance(stat, OSError) and not isinstance(stat, FileNotFoundError):
+                raise stat
+            found[name] = None if isinstance(stat, OSError) else stat.size
+        return found
 
     def sha256(self, name: str) -> str | None:
         size = self.size(name)
@@ -81,7 +92,7 @@ class RemoteStorage:
                 remote_writes.upload(path, self.where(name))
             path.unlink()
 
-        files.together(one, list(files_by_name))
+        files.together(one, list(files_by_name), most=_UPLOADS)
 
     def abort_uploads(self, names: Collection[str] | None) -> None:
         remote_writes.abort_uploads(self.root, names)

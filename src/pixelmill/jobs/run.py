@@ -17,14 +17,14 @@ from pixelmill.jobs.job import Job
 from pixelmill.jobs.local import LocalRunner
 from pixelmill.jobs.lock import Lock
 from pixelmill.jobs.manifest import Entry, load_event, make_plan
-from pixelmill.jobs.output import Figures, JobOutput, figures, total
+from pixelmill.jobs.output import Figures, JobOutput, Situation, figures, total
 from pixelmill.jobs.ray import RayRunner
 from pixelmill.jobs.shard_files import too_many
 from pixelmill.jobs.storage import open_storage
 from pixelmill.log import log
 from pixelmill.options.declaration import Help, takes
 from pixelmill.options.running import Exists, OnProgress, Progress, RunJobOptions, Target
-from pixelmill.storage import anchored, is_remote, plain, working_folder
+from pixelmill.storage import anchored, plain, working_folder
 
 
 class RunShards(Protocol):
@@ -133,7 +133,7 @@ def run_job(given: RunJobArguments) -> JobReport:
         old = "" if part is None else f"{part[0]}-of-{part[1]}."
         kept = given.on_error == "quarantine"
         output.prepare(situation, scratch=old, hashed=given.verify_existing, kept=kept)
-        return _run(output, ShardTask(job, site), runner=runner, part=part, given=given)
+        return _run(output, ShardTask(job, site), situation=situation, runner=runner, part=part, given=given)
     finally:
         lock.release()
 
@@ -142,6 +142,7 @@ def _run(
     output: JobOutput,
     task: ShardTask,
     *,
+    situation: Situation,
     runner: RunShards,
     part: tuple[int, int] | None,
     given: RunJobArguments,
@@ -156,9 +157,8 @@ def _run(
     _refuse_skipped(output, total(done.values()), given)
     index, parts = part or (0, 1)
     numbers = [number for number in range(index, plan.shards, parts) if number not in done]
-    if numbers:
-        own = {name for number in numbers for name in task.job.shards[number].files}
-        output.storage.abort_uploads(None if part is None else own)
+    if numbers and situation != "new":  # of a job that has just begun, no process can have left any
+        output.abort_uploads(part)
     tally = _Tally(done, task, plan.shards, given.on_progress)
     try:
         # Closed here: no worker writes while what they left is removed, and no garbage collector waits for them.
@@ -299,9 +299,7 @@ def _runner(given: RunJobArguments) -> tuple[RunShards, int | None]:
     if workers is None:
         workers = len(gpus) if gpus else 1 if (given.job.samples or 0) < given.job.few else None
     if local:
-        # A worker waits while it uploads a shard; others use the processors meanwhile.
-        usual = 2 * processors() if is_remote(os.fspath(given.output)) else processors()
-        return LocalRunner(workers or usual, gpus), workers
+        return LocalRunner(workers or processors(), gpus), workers
     return RayRunner(address=given.address, num_gpus=given.num_gpus), workers
 
 

@@ -6,7 +6,7 @@ import hashlib
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -137,6 +137,7 @@ class ShardFiles:
         threads: How many processors the shard may use.
         durable: Whether files are hashed and brought to the disk before they are renamed.
         strict: Whether every image is decoded, and decoder warnings are errors.
+        following: Shards that this process will write next, as far as they are known: their input can be read ahead.
         errors: The samples rejected so far.
         notes: Remarks about samples that are written all the same, and how many samples have them.
     """
@@ -153,8 +154,10 @@ class ShardFiles:
         on_progress: Callable[[int, int], object] | None = None,
         durable: bool = True,
         strict: bool = False,
+        following: Sequence[int] = (),
     ) -> None:
         self.strict = strict
+        self.following = following
         self.notes: Counter[str] = Counter()
         self.number = number
         self.durable = durable
@@ -222,7 +225,7 @@ class ShardFiles:
             self._on_progress(samples, size)
 
     def finish(self) -> dict[str, tuple[Path, FileRecord]]:
-        """Bring every file to the disk; return its temporary path and its record."""
+        """Bring every file to the disk, unless it goes to a store; return its temporary path and its record."""
         finished = {}
         for number, (name, stream) in enumerate(self._streams.items()):
             path = self._scratch / str(number)
@@ -234,7 +237,7 @@ class ShardFiles:
                     finished[name] = path, FileRecord(name, path.stat().st_size, "")
             else:
                 finished[name] = path, _hash_file(path, name, self._storage.where(name))
-        if self.durable:
+        if self.durable and not self._storage.is_remote:
             bring_to_disk({self._storage.where(name): path for name, (path, _) in finished.items()})
         return finished
 

@@ -27,6 +27,7 @@ class Storage(Protocol):
     """A tree of files below one root. Names are relative, with `/` between folders."""
 
     root: str
+    is_remote: bool  # whether each call waits for a store
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a small file, or None if it does not exist."""
@@ -39,6 +40,9 @@ class Storage(Protocol):
 
     def size(self, name: str) -> int | None:
         """Return the size of a file, or None if it does not exist."""
+
+    def sizes(self, names: Sequence[str]) -> dict[str, int | None]:
+        """Return what `size` returns for many files; a store lists their folders instead of looking at each."""
 
     def sha256(self, name: str) -> str | None:
         """Return the hash of a file in hexadecimal, or None if it does not exist."""
@@ -107,6 +111,8 @@ def check_name(name: str) -> str:
 class LocalStorage:
     """A folder of this machine."""
 
+    is_remote = False
+
     def __init__(self, root: str) -> None:
         self.root = str(Path(root).absolute())
         self._folder = Path(self.root)
@@ -152,6 +158,9 @@ class LocalStorage:
             return self._path(name).stat().st_size
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+    def sizes(self, names: Sequence[str]) -> dict[str, int | None]:
+        return {name: self.size(name) for name in names}
 
     def sha256(self, name: str) -> str | None:
         try:

@@ -9,40 +9,80 @@ import queue
 import sys
 import threading
 import time
-from typing import IO, Any
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import IO, Any, NoReturn
 
 from pixelmill.errors import DataError
+from pixelmill.jobs.background_commits import BackgroundCommits
 from pixelmill.jobs.commit import ShardTask
-from pixelmill.jobs.manifest import event_entry
+from pixelmill.jobs.manifest import Entry, event_entry
 
 _REPORT_SECONDS = 0.2
 
 
 def main() -> None:
     """Make shards until the parent has no more, or has ended."""
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # keeps the output of libraries out of the answers
+    answers = _Answers()
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, lines), daemon=True).start()
     try:
         task = ShardTask.rebuild(json.loads(lines.get()))
         gc.freeze()
         gc.enable()
-        while True:
-            reporter = _Reporter(answers)
-            entry = task.make(int(lines.get()), on_samples=reporter.advance)
-            reporter.report()
-            _answer(answers, {"done": entry})
+        with BackgroundCommits(task) as commits:
+            _make(task, commits, lines, answers)
     except BaseException as error:
-        _answer(answers, {"failed": _failure(error)})
+        answers.fail(error)
+
+
+def _make(task: ShardTask, commits: BackgroundCommits, lines: queue.SimpleQueue[bytes], answers: _Answers) -> None:
+    known: list[int] = []
+
+    def committed(future: Future[Entry]) -> None:
+        error = future.exception()
+        if error is not None:
+            answers.fail(error)
+        answers.send({"done": future.result()})
+
+    while True:
+        while not (known and lines.empty()):
+            known.append(int(lines.get()))
+        reporter = _Reporter(answers.send)
+        shard = task.write(known.pop(0), on_samples=reporter.advance, following=known[:1])
+        reporter.report()
+        answers.send({"written": shard.number})
+        for _ in commits.add(shard, done=committed):
+            pass
+
+
+class _Answers:
+    """Sends lines of JSON to the parent, from any thread."""
+
+    def __init__(self) -> None:
+        self._pipe = os.fdopen(os.dup(1), "wb")
+        self._lock = threading.Lock()
+        os.dup2(2, 1)  # keeps the output of libraries out of the answers
+
+    def send(self, message: dict[str, Any]) -> None:
+        with self._lock:
+            try:
+                self._pipe.write(json.dumps(message).encode() + b"\n")
+                self._pipe.flush()
+            except BrokenPipeError:
+                os._exit(1)
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Report an error and end the process; what is unfinished here is not committed."""
+        self.send({"failed": _failure(error)})
         os._exit(1)
 
 
 class _Reporter:
     """Reports progress at most every 0.2 seconds."""
 
-    def __init__(self, answers: IO[bytes]) -> None:
-        self._answers = answers
+    def __init__(self, send: Callable[[dict[str, Any]], object]) -> None:
+        self._send = send
         self._samples = self._bytes = 0
         self._reported = time.monotonic()
 
@@ -54,7 +94,7 @@ class _Reporter:
 
     def report(self) -> None:
         if self._samples or self._bytes:
-            _answer(self._answers, {"samples": self._samples, "bytes": self._bytes})
+            self._send({"samples": self._samples, "bytes": self._bytes})
         self._samples = self._bytes = 0
         self._reported = time.monotonic()
 
@@ -63,14 +103,6 @@ def _listen(pipe: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
     for line in pipe:
         lines.put(line)
     os._exit(0)  # the parent has ended; what is unfinished here is not committed
-
-
-def _answer(answers: IO[bytes], message: dict[str, Any]) -> None:
-    try:
-        answers.write(json.dumps(message).encode() + b"\n")
-        answers.flush()
-    except BrokenPipeError:
-        os._exit(1)
 
 
 def _failure(error: BaseException) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from pixelmill.storage.files import (
     together,
     walk,
 )
+from pixelmill.storage.known_listings import keeping_listings
 from pixelmill.storage.local import FileStat, OpenFiles, anchored, working_folder
 from pixelmill.storage.options import StorageOptions, using
 
@@ -32,6 +33,7 @@ __all__ = [
     "is_folder",
     "is_remote",
     "join",
+    "keeping_listings",
     "list_folder",
     "listing",
     "local_path",

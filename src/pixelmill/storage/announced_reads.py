@@ -6,6 +6,7 @@ import errno
 import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING
 
 from pixelmill.storage.options import active
@@ -13,7 +14,11 @@ from pixelmill.storage.ranges import WHOLE, Range
 
 # What fetches is imported where it is used: it needs asyncio, and jobs on files of this machine start sooner without.
 if TYPE_CHECKING:
+    from pixelmill.storage.fetch_work import Fetched
     from pixelmill.storage.fetcher import Fetcher
+
+_AT_ONCE = 16  # ranges that are waited for together,
+_BYTES_AT_ONCE = 1 << 20  # up to this size
 
 
 class AnnouncedReads:
@@ -25,16 +30,28 @@ class AnnouncedReads:
         self._coming: Iterator[Range] = iter(())
         self._announced: deque[Range] = deque()
         self._counts: Counter[Range] = Counter()
+        self._taken: deque[tuple[Range, Fetched]] = deque()  # those that came with the one that was taken last
 
     def begin(self, items: Iterable[Range]) -> None:
-        """Announce ranges in the order in which they will be taken, instead of those announced before."""
+        """Announce ranges in the order in which they will be taken, instead of those announced before.
+
+        Those announced before stay, with what has arrived of them, if the new ones begin with them.
+        """
         if self._process != os.getpid():  # the thread that fetches is the parent's
             self._process, self._fetcher = os.getpid(), None
-        if self._fetcher is not None:
-            self._fetcher.forget()
-        self._coming = iter(items)
-        self._announced.clear()
-        self._counts.clear()
+            self._announced.clear()
+            self._taken.clear()
+        coming = iter(items)
+        known = [*(item for item, _ in self._taken), *self._announced]
+        first = list(islice(coming, len(known)))
+        if first != known:
+            if self._fetcher is not None:
+                self._fetcher.forget()
+            coming = chain(first, coming)
+            self._announced.clear()
+            self._taken.clear()
+            self._counts.clear()
+        self._coming = coming
         self._announce()
 
     def take(self, path: str, offset: int, length: int) -> bytes | None:
@@ -46,17 +63,31 @@ class AnnouncedReads:
         wanted = Range(path, offset, length)
         if self._fetcher is None or not self._counts[wanted] or self._process != os.getpid():
             return None
-        skipped = []
-        while (item := self._announced.popleft()) != wanted:
-            skipped.append(item)
-        self._counts.subtract([*skipped, wanted])
-        if skipped:
-            self._fetcher.drop(skipped)
-        (found,) = self._fetcher.take([wanted], expected=True).result()
-        self._announce()
+        while self._taken or self._announced:
+            if not self._taken:
+                self._take_more(wanted)
+            item, found = self._taken.popleft()
+            self._counts[item] -= 1
+            if item == wanted:
+                break
         if isinstance(found, memoryview):
             return bytes(found)
         raise OSError(errno.EIO, found[1] if found is not None else os.strerror(errno.EIO), path)
+
+    def _take_more(self, wanted: Range) -> None:
+        """Wait for a range and some of those after it: to wait for each alone costs more than to read it."""
+        assert self._fetcher is not None
+        skipped = list(takewhile(lambda item: item != wanted, self._announced))
+        for _ in skipped:
+            self._announced.popleft()
+        if skipped:
+            self._counts.subtract(skipped)
+            self._fetcher.drop(skipped)
+        items: list[Range] = []
+        while self._announced and len(items) < _AT_ONCE and sum(max(item.length, 0) for item in items) < _BYTES_AT_ONCE:
+            items.append(self._announced.popleft())
+        self._taken.extend(zip(items, self._fetcher.take(items, expected=True).result(), strict=True))
+        self._announce()
 
     def _announce(self) -> None:
         """Announce more if less than half of what is worth reading ahead is announced.

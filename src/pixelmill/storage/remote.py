@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from pixelmill.errors import DataError, MissingDependency, PixelmillError
 from pixelmill.storage import cache, object_store
 from pixelmill.storage.failures import NoBucketError, TransientError, explained
+from pixelmill.storage.known_listings import Entries, keep, listed, listed_file
 from pixelmill.storage.local import FileStat
 from pixelmill.storage.options import active
 
@@ -32,7 +33,7 @@ def is_folder(path: str) -> bool:
     place = _listable(path)
     if place is not None:
         try:
-            return bool(patiently(lambda: object_store.listing(place, path), path))
+            return bool(_entries(place, path))
         except NoBucketError:
             raise
         except FileNotFoundError:
@@ -43,6 +44,9 @@ def is_folder(path: str) -> bool:
 
 def stat(path: str) -> FileStat:
     """Return size, time and version of a file."""
+    known = listed_file(path)
+    if known is not None:
+        return known
     place = object_store.locate(path, active())
     if place is not None and place.key:
         return patiently(lambda: object_store.stat(place, path), path)
@@ -53,7 +57,7 @@ def listing(path: str) -> dict[str, FileStat | None]:
     """Return the names in a folder, without hidden ones, with None for folders."""
     place = _listable(path)
     if place is not None:
-        found = patiently(lambda: object_store.listing(place, path), path)
+        found = _entries(place, path)
         if not found:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return {name: entry for name, entry in found.items() if not name.startswith(".")}
@@ -138,6 +142,12 @@ def fetch(path: str, found: FileStat | OSError | None = None) -> str:
         if arrived != found.size:
             raise DataError(f"{path} has {found.size} bytes, {arrived} came; try again")
     return str(new.path)
+
+
+def _entries(place: object_store.Place, path: str) -> Entries:
+    """Return the names in a folder, hidden ones too."""
+    known = listed(path)
+    return keep(path, patiently(lambda: object_store.listing(place, path), path)) if known is None else known
 
 
 def _listable(path: str) -> object_store.Place | None:

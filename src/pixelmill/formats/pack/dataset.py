@@ -17,10 +17,15 @@ from pixelmill.formats.index import Array, Index, Ragged
 from pixelmill.formats.object_rows import with_features
 from pixelmill.formats.pack import codec
 from pixelmill.formats.pack.frames import HEAD_BYTES, Head, crc
-from pixelmill.formats.pack.scan import PackFile, check_parts, features, scan
+from pixelmill.formats.pack.scan import PackFile, Read, check_parts, features, scan
 from pixelmill.formats.pack.table import Table
 from pixelmill.formats.record_files import check_sources, numbers_within
+from pixelmill.formats.remote_folders import version_of
+from pixelmill.formats.remote_records import sizes_of
 from pixelmill.formats.sample import Sample
+
+_START = 1 << 16  # bytes at the start of a pack at an address that are read to find its header,
+_END = 1 << 14  # and at its end, besides a fraction of it, to find its index
 
 
 class PackDataset(Dataset):
@@ -36,11 +41,15 @@ class PackDataset(Dataset):
     """
 
     format = "pack"
+    indexes_values = True
 
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="pack")
-        opened = {name: self._opened(name) for name in dict.fromkeys(self._names)}  # a file may be named several times
+        names = list(dict.fromkeys(self._names))  # a file may be named several times
+        stats = dict(zip(names, sizes_of(names), strict=True))
+        made = storage.together(lambda name: self._opened(name, stats[name]), names, wait=any(stats.values()))
+        opened = dict(zip(names, made, strict=True))
         found = [opened[name] for name in self._names]
         self._tables = [file.table for file in found]
         self._codebooks = [file.codebooks for file in found]
@@ -50,6 +59,7 @@ class PackDataset(Dataset):
             np.repeat(np.arange(len(found), dtype=np.int64), [len(table) for table in self._tables]),
             self._joined([table.columns["offset"] for table in self._tables]),
             self._joined([table.sizes() for table in self._tables]),
+            versions=[version_of(stat) for name in self._names if (stat := stats[name]) is not None],
         )
         self._within = numbers_within(self.index)
 
@@ -99,7 +109,8 @@ class PackDataset(Dataset):
         images, masks = self._lengths("image"), self._lengths("mask")
         begin = self.index.offsets + HEAD_BYTES
         offsets, lengths = (begin, images) if what == "image" else (begin + images, masks)
-        return Index(self._names, self.index.files, offsets, lengths, base=self.index.base)
+        base, versions = self.index.base, self.index.versions
+        return Index(self._names, self.index.files, offsets, lengths, base=base, versions=versions)
 
     def values(self, name: str) -> Ragged | None:
         found = [table.values(name) for table in self._tables]
@@ -122,9 +133,11 @@ class PackDataset(Dataset):
     def files(self) -> tuple[str, ...]:
         return tuple(self._names)
 
-    def _opened(self, name: str) -> _Opened:
-        """Scan a file and register its codebooks, whose bytes are not kept."""
-        file = scan(name, partial(self._ranges.read, name), size=storage.stat(name).size)
+    def _opened(self, name: str, stat: storage.FileStat | None) -> _Opened:
+        """Scan a file and register its codebooks, whose bytes are not kept; `stat` is known of files at addresses."""
+        size = storage.stat(name).size if stat is None else stat.size
+        read = partial(self._ranges.read, name) if stat is None else _read_ends(name, size)
+        file = scan(name, read, size=size)
         codebooks, wrong = _registered(file)
         return _Opened(file.table.without_codebooks(), codebooks, (*file.faults, *wrong))
 
@@ -147,6 +160,24 @@ class PackDataset(Dataset):
     @staticmethod
     def _joined(columns: Sequence[Array]) -> Array:
         return np.concatenate([np.empty(0, np.int64), *(column.astype(np.int64) for column in columns)])
+
+
+def _read_ends(name: str, size: int) -> Read:
+    """Return a function that reads a pack at an address, whose header, index and footer are requested together.
+
+    The index takes about a hundredth of a pack. If it is longer than what was requested, another request follows.
+    """
+    begin, end = min(_START, size), max(size - size // 64 - _END, 0)
+    bounds = [(0, size)] if end <= begin else [(0, begin), (end, size)]
+    parts = storage.together(lambda part: storage.read_range(name, part[0], part[1] - part[0], size=size), bounds)
+
+    def read(offset: int, length: int) -> bytes:
+        for (first, last), data in zip(bounds, parts, strict=True):
+            if first <= offset and min(offset + length, size) <= last:
+                return data[offset - first : offset - first + length]
+        return storage.read_range(name, offset, length, size=size)
+
+    return read
 
 
 class _Opened(NamedTuple):
