@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
+import queue
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,9 +26,10 @@ from pixelmill.errors import DataError, EngineError, PixelmillError
 from pixelmill.jobs.commit import OnSamples, ShardTask
 from pixelmill.jobs.job import load_job
 from pixelmill.jobs.manifest import Entry, load_event
+from pixelmill.storage import system
 
-_READ = 1 << 16
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+_LISTEN_SECONDS = 1.0  # Ctrl-C does not interrupt waiting on Windows
 # Imports create many objects that stay alive; collecting garbage among them would take a tenth of the import time.
 _PROGRAM = "import gc; gc.disable(); from pixelmill.jobs.worker import main; main()"
 
@@ -60,7 +63,6 @@ class LocalRunner:
 class _Worker:
     process: subprocess.Popen[bytes]
     shard: int | None = None
-    received: bytearray = field(default_factory=bytearray)
 
 
 class _Crew:
@@ -68,7 +70,8 @@ class _Crew:
 
     def __init__(self, description: bytes, shown: Sequence[str | None], task: ShardTask) -> None:
         self._task = task
-        self._selector = selectors.DefaultSelector()
+        self._received: queue.SimpleQueue[tuple[_Worker, bytes]] = queue.SimpleQueue()
+        self._readers: list[threading.Thread] = []
         self._workers: list[_Worker] = []
         try:
             for gpus in shown:
@@ -85,25 +88,36 @@ class _Crew:
 
     def make(self, numbers: deque[int], on_samples: OnSamples) -> Iterator[Entry]:
         for worker in self._workers:
-            self._selector.register(_pipe(worker.process.stdout), selectors.EVENT_READ, worker)
+            # Threads, since pipes cannot be waited for together on Windows.
+            self._readers.append(threading.Thread(target=self._read, args=(worker,), daemon=True))
+            self._readers[-1].start()
             self._assign(worker, numbers)
         while any(worker.shard is not None for worker in self._workers):
-            for key, _ in self._selector.select():
-                worker = key.data
-                data = os.read(key.fd, _READ)
-                if not data:
-                    raise self._died(worker)
-                worker.received += data
-                *lines, rest = bytes(worker.received).split(b"\n")
-                worker.received = bytearray(rest)
-                for message in map(json.loads, lines):
-                    if "done" in message:
-                        self._assign(worker, numbers)
-                        yield message["done"]
-                    elif "failed" in message:
-                        raise _rebuilt(message["failed"], self._name(worker.shard))
-                    else:
-                        on_samples(message["samples"], message["bytes"])
+            worker, line = self._next()
+            if not line.endswith(b"\n"):
+                raise self._died(worker)
+            message = json.loads(line)
+            if "done" in message:
+                self._assign(worker, numbers)
+                yield message["done"]
+            elif "failed" in message:
+                raise _rebuilt(message["failed"], self._name(worker.shard))
+            else:
+                on_samples(message["samples"], message["bytes"])
+
+    def _next(self) -> tuple[_Worker, bytes]:
+        while True:
+            with suppress(queue.Empty):
+                return self._received.get(timeout=_LISTEN_SECONDS)
+
+    def _read(self, worker: _Worker) -> None:
+        """Pass on the lines of a worker; one that is empty or not whole says that it has ended."""
+        pipe = _pipe(worker.process.stdout)
+        while True:
+            line = pipe.readline()
+            self._received.put((worker, line))
+            if not line.endswith(b"\n"):
+                return
 
     def _assign(self, worker: _Worker, numbers: deque[int]) -> None:
         worker.shard = numbers.popleft() if numbers else None
@@ -118,7 +132,7 @@ class _Crew:
     def _died(self, worker: _Worker) -> EngineError:
         status = worker.process.wait()
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-        cause = " (perhaps out of memory)" if status == -signal.SIGKILL else ""
+        cause = " (perhaps out of memory)" if how.endswith("SIGKILL") else ""
         what = f"process {worker.process.pid} {how}{cause} while it made {self._name(worker.shard)}"
         return EngineError(f"job: {what}; finished shards are kept, exists=resume continues")
 
@@ -134,12 +148,14 @@ class _Crew:
             worker.process.kill()
         for worker in self._workers:
             worker.process.wait()
-            for pipe in (worker.process.stdin, worker.process.stdout):
-                try:
-                    _pipe(pipe).close()
-                except BrokenPipeError:
-                    continue
-        self._selector.close()
+        for reader in self._readers:
+            reader.join(_LISTEN_SECONDS)
+        for worker in self._workers:
+            with suppress(BrokenPipeError):
+                _pipe(worker.process.stdin).close()
+        if not any(reader.is_alive() for reader in self._readers):  # else a child of a worker keeps its pipe open
+            for worker in self._workers:
+                _pipe(worker.process.stdout).close()
 
 
 def _start(description: bytes, gpus: str | None, threads: int) -> subprocess.Popen[bytes]:
@@ -155,7 +171,7 @@ def _start(description: bytes, gpus: str | None, threads: int) -> subprocess.Pop
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
-        process_group=0,
+        **system.OWN_GROUP,
     )
     pipe = _pipe(process.stdin)
     try:
