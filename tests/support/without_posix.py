@@ -16,6 +16,7 @@ import os
 import pkgutil
 import signal
 import sys
+import sysconfig
 import types
 from pathlib import Path
 
@@ -47,6 +48,7 @@ USED_BEFORE = (
 )
 # They need frameworks, or are programs.
 SKIPPED = ("pixelmill.plugin", "pixelmill.ray", "pixelmill.benchmark.", "pixelmill.storage.windows_files")
+FRAMEWORKS = ("torch", "tensorflow", "jax", "lightning", "nvidia", "ray", "numba", "paddle", "torchdata", "pyarrow")
 ALL_PROGRAMS = ("pixelmill.__main__",)
 
 
@@ -54,6 +56,7 @@ def hide() -> None:
     """Take away what Windows does not have, after the standard library has what it needs."""
     for name in USED_BEFORE:
         importlib.import_module(name)
+    sysconfig.get_config_vars()  # kept from here on
     sys.modules["pixelmill.storage.windows_files"] = _locks()
     for name in MODULES:
         sys.modules[name] = None  # type: ignore[assignment]
@@ -86,11 +89,18 @@ def import_everything() -> int:
     """Import all modules of the package that need no framework; return their number."""
     import pixelmill
 
+    for name in FRAMEWORKS:
+        sys.modules[name] = None  # type: ignore[assignment]
     count = 0
     for module in pkgutil.walk_packages(pixelmill.__path__, "pixelmill.", onerror=lambda _: None):
-        if not module.name.startswith(SKIPPED) and module.name not in ALL_PROGRAMS:
+        if module.name.startswith(SKIPPED) or module.name in ALL_PROGRAMS:
+            continue
+        try:
             importlib.import_module(module.name)
             count += 1
+        except ImportError as error:
+            if not isinstance(error, pixelmill.MissingDependency) and error.name not in FRAMEWORKS:
+                raise
     for name in ("processes", "contestants", "environment", "storage_speed", "worker"):
         importlib.import_module(f"pixelmill.benchmark.{name}")
     return count

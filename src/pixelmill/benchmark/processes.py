@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _PROC = Path("/proc")
-_HAS_PROC = (_PROC / "self" / "stat").exists()
+_HAS_PROC = hasattr(os, "sysconf") and (_PROC / "self" / "stat").exists()
 _TICKS = os.sysconf("SC_CLK_TCK") if _HAS_PROC else 1
 
 
