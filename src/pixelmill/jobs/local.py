@@ -18,12 +18,11 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 from pixelmill import errors
 from pixelmill.errors import DataError, EngineError, PixelmillError
-from pixelmill.jobs.commit import OnSamples, ShardTask
+from pixelmill.jobs.commit import OnSamples, ShardTask, Site
 from pixelmill.jobs.job import load_job
 from pixelmill.jobs.manifest import Entry, load_event
 from pixelmill.storage import system
@@ -75,7 +74,7 @@ class _Crew:
         self._workers: list[_Worker] = []
         try:
             for gpus in shown:
-                self._workers.append(_Worker(_start(description, gpus, task.site.threads)))
+                self._workers.append(_Worker(_start(description, gpus, task.site)))
         except BaseException:
             self._end()
             raise
@@ -158,11 +157,11 @@ class _Crew:
                 _pipe(worker.process.stdout).close()
 
 
-def _start(description: bytes, gpus: str | None, threads: int) -> subprocess.Popen[bytes]:
+def _start(description: bytes, gpus: str | None, site: Site) -> subprocess.Popen[bytes]:
     """Start a worker that sees these GPUs, or the same as this process if None."""
     # Otherwise every worker would start one thread per processor in these libraries, which wait by spinning.
-    environment = {**dict.fromkeys(_THREADS, str(threads)), **os.environ}
-    environment["PYTHONPATH"] = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
+    environment = {**dict.fromkeys(_THREADS, str(site.threads)), **os.environ}
+    environment["PYTHONPATH"] = os.pathsep.join(path or site.folder for path in sys.path)
     if gpus is not None:
         environment["CUDA_VISIBLE_DEVICES"] = gpus
     # In a process group of its own: Ctrl-C reaches only this process, which then ends the workers.
@@ -171,6 +170,7 @@ def _start(description: bytes, gpus: str | None, threads: int) -> subprocess.Pop
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
+        cwd=site.folder or None,
         **system.OWN_GROUP,
     )
     pipe = _pipe(process.stdin)

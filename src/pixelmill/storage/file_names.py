@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from pixelmill.errors import DataError
 from pixelmill.storage.system import WINDOWS
@@ -21,6 +21,8 @@ _DEVICE = re.compile(
     r"(?:^|/)(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3])(?:[. ][^/]*)?(?:/|$)",
     re.IGNORECASE,
 )
+# Parts that `is_plain` refuses, of names that begin and end with a newline.
+_ODD_PARTS = ("\n/", "//", "/\n", "\n\n", "./", " /", ".\n", " \n")
 _REFUSED = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
@@ -40,6 +42,18 @@ def is_plain(name: str) -> bool:
 def is_writable(name: str) -> bool:
     """Whether a file of this name can be created on any machine: `is_plain`, and no device of Windows like `con`."""
     return is_plain(name) and _DEVICE.search(name) is None
+
+
+def are_plain(names: Sequence[str]) -> bool:
+    """Whether `is_plain` holds for all names; a list may have millions, so that they are looked at together."""
+    if not names or max(map(len, names)) > _LONGEST_PART // 4:
+        return all(map(is_plain, names))
+    text = "\n" + "\n".join(names) + "\n"
+    if text.count("\n") != len(names) + 1 or _REFUSED.search("".join(set(text) - {"\n"})):
+        return all(map(is_plain, names))
+    if any(map(text.__contains__, _ODD_PARTS)) or not text.isascii():
+        return all(map(is_plain, names))
+    return True
 
 
 def is_below(name: str) -> bool:
@@ -100,7 +114,13 @@ def _folders(path: str, *, any_ending: bool) -> list[str]:
 
 
 def resolve_below(
-    name: str, *, root: str, allow_outside: bool, where: str, permit: str = "allow_outside=True permits it"
+    name: str,
+    *,
+    root: str,
+    allow_outside: bool,
+    where: str,
+    permit: str = "allow_outside=True permits it",
+    base: str = "",
 ) -> str:
     """Return the path of a file that a list names; raises DataError if it leads out of `root`, also through a link.
 
@@ -110,6 +130,7 @@ def resolve_below(
         allow_outside: Whether the name may lead out of `root`.
         where: The line of the list, for messages.
         permit: What the user can do, for messages.
+        base: The folder that a relative root starts from; the working folder of this moment if empty.
     """
     if not name or re.search(_NO_NAME, name):
         raise DataError(f"{where}: {name!r} is not a file name")
@@ -122,7 +143,7 @@ def resolve_below(
             raise DataError(f"{where}: {name!r} leads out of {root}; {permit}")
         return f"{root.rstrip('/')}/{name}"
     path = os.path.join(root, name)
-    inside, below = os.path.realpath(root), os.path.realpath(path)
+    inside, below = os.path.realpath(os.path.join(base, root)), os.path.realpath(os.path.join(base, path))
     if not _contains(inside, below):
         raise DataError(f"{where}: {name!r} leads out of {root}; {permit}")
     return path
