@@ -18,6 +18,7 @@
 #include "../native/core/kernels/axis.h"
 #include "../native/core/kernels/copy.h"
 #include "../native/core/steps/declared/codecs.h"
+#include "target.h"
 
 namespace pixelmill {
 namespace {
@@ -222,7 +223,8 @@ struct Run {
         if (out[0].ndim != 3 || out[0].shape[2] != whole[2]) broken("the channels of image_shape");
         if (!in[2].present() && (out[0].shape[0] != part[2] || out[0].shape[1] != part[3]))
             broken("the extents of the window");
-        copy_of(out[0]);
+        const std::vector<std::byte> pixels = copy_of(out[0]);
+        note_output(pixels.data(), pixels.size());
         return context.notes;
     }
 

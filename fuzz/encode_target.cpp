@@ -102,6 +102,7 @@ const char* run_image(const Request& request) {
     static File file;
     const Memory memory(request);
     const File wanted = encode_jpeg_by_libjpeg(memory.view(), request.quality(), request.sampling());
+    note_output(wanted.data(), wanted.size());
     for (const SimdLevel level : levels) {
         force_simd_level(level);
         writer.encode(memory.view(), request.quality(), request.sampling(), file);
@@ -203,6 +204,7 @@ const char* run_blocks(const Request& request) {
     const int components = request.pixel() == 1 ? 1 : 3;
     const std::vector<Block> blocks = blocks_of(request, components);
     const File wanted = libjpeg_blocks(blocks, components);
+    note_output(wanted.data(), wanted.size());
     for (const SimdLevel level : levels) {
         force_simd_level(level);
         promise(our_blocks(blocks, components) == wanted, "coefficients have libjpeg's codes");

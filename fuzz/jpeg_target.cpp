@@ -212,6 +212,7 @@ void compare(const File& file, JpegDecoder& ours, Choices& choices) {
     request.by_library = true;
     const Decoded wanted = decode_by_libjpeg(file, request, pixel);
     promise(wanted.fault.empty() && wanted.warnings == 0, "libjpeg reads what it wrote");
+    note_output(wanted.pixels.data(), wanted.pixels.size());
     request.by_library = false;
     for (const SimdLevel level : levels) {
         force_simd_level(level);

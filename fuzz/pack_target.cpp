@@ -155,6 +155,7 @@ const char* run(const uint8_t* data, size_t size) {
     const Bytes file{copy.get(), size};
     const int denominator = 1 << choice / 8 % 4;
     const Outcome made = decoded(file, denominator, choice / 32);
+    note_output(made.pixels.data(), made.pixels.size());
     if (choice / 32 % compared == 0) {
         force_simd_level(SimdLevel::base);
         promise(decoded(file, denominator, choice / 32) == made, "levels agree");

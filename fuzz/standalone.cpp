@@ -3,8 +3,14 @@
 //     decode_fuzz --executions 1000000 --seed 1 --seconds 600 [--corpus FOLDER] [--crash FILE] [FILE...]
 //
 // Files named on the command line are run once, unmutated. The last line of output is JSON.
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
 #include <sanitizer/asan_interface.h>
+#else
+inline void __asan_set_death_callback(void (*)()) {}  // built without sanitizers: only crashes are seen
+#endif
+#if !defined(_WIN32)
 #include <sys/resource.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -92,6 +98,16 @@ class Mutator {
     std::mt19937_64 random_;
 };
 
+long peak_megabytes() {
+#if defined(_WIN32)
+    return 0;
+#else
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+#endif
+}
+
 struct Tally {
     std::map<std::string, uint64_t> verdicts;
     FuzzTarget target = fuzz_target();
@@ -107,17 +123,15 @@ struct Tally {
     }
 
     void print(uint64_t seed) const {
-        rusage usage{};
-        getrusage(RUSAGE_SELF, &usage);
         std::printf(
             "{\"executions\": %llu, \"seed\": %llu, \"seconds\": %.1f, \"per_second\": %.0f, \"slowest_ms\": %.1f, "
             "\"max_rss_mb\": %ld",
             static_cast<unsigned long long>(executions), static_cast<unsigned long long>(seed), seconds,
-            static_cast<double>(executions) / std::max(seconds, 1e-9), slowest * 1000, usage.ru_maxrss / 1024);
+            static_cast<double>(executions) / std::max(seconds, 1e-9), slowest * 1000, peak_megabytes());
         for (const auto& [name, count] : verdicts) {
             std::printf(", \"%s\": %llu", name.c_str(), static_cast<unsigned long long>(count));
         }
-        std::printf("}\n");
+        std::printf(", \"outputs\": \"%016llx\"}\n", static_cast<unsigned long long>(outputs_hash));
     }
 };
 

@@ -1,7 +1,6 @@
 // The only file that knows Python. It is crossed once per batch.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -261,7 +260,7 @@ NB_MODULE(_core, module) {
     // nanobind's report of them is for developers. A forked child cannot free what its parent's threads had on their
     // stacks.
     nb::set_leak_warnings(std::getenv("PIXELMILL_LEAK_WARNINGS") != nullptr);
-    ::pthread_atfork(nullptr, nullptr, [] { nb::set_leak_warnings(false); });
+    at_fork(nullptr, nullptr, [] { nb::set_leak_warnings(false); });
 
     nb::class_<Limits>(module, "Limits")
         .def(

@@ -17,6 +17,7 @@
 #include "core/codecs/versions.h"
 #include "core/fault.h"
 #include "core/kernels/simd.h"
+#include "core/platform/per_thread.h"
 #include "gil.h"
 
 namespace nb = nanobind;
@@ -112,7 +113,7 @@ void bind_jpeg_encoders(nb::module_& module) {
     module.def(
         "encode_jpeg",
         [](const Image& image, int quality, const std::string& subsampling, bool in_bands) {
-            thread_local JpegWriter writer;
+            PER_THREAD(JpegWriter, writer);
             std::vector<std::byte> file;
             if (in_bands) {
                 encode_in_bands(writer, view_of(image), quality, sampling_named(subsampling), file);

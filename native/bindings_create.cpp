@@ -9,6 +9,7 @@
 #include "core/create/maker.h"
 #include "core/create/wrap.h"
 #include "core/fault.h"
+#include "core/platform/per_thread.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -59,7 +60,7 @@ Recipe make_recipe(const std::string& content, const std::string& format, uint64
 }
 
 nb::tuple make(const Maker& maker, uint64_t index) {
-    thread_local Made made;
+    PER_THREAD(Made, made);
     {
         nb::gil_scoped_release released;
         maker.make(maker.plan(index), made);
@@ -71,7 +72,7 @@ nb::tuple make(const Maker& maker, uint64_t index) {
 
 // The same, but the file goes to `path`, which must not exist yet; its size is given instead of its bytes.
 nb::tuple save(const Maker& maker, uint64_t index, nb::bytes path) {
-    thread_local Made made;
+    PER_THREAD(Made, made);
     int error = 0;
     {
         const std::string name(path.c_str(), path.size());
@@ -105,7 +106,7 @@ nb::tuple draw(const Maker& maker, uint64_t index) {
     return nb::make_tuple(pixels, labels, box_array(boxes), plan.label);
 }
 
-nb::tuple wrap(const std::string& kind, int output,
+nb::tuple wrap(const std::string& kind, FileHandle output,
                const std::vector<std::tuple<nb::bytes, int64_t, uint64_t>>& files) {
     std::vector<WrapItem> items;
     items.reserve(files.size());

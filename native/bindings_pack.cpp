@@ -18,6 +18,7 @@
 #include "core/codecs/pack_writer.h"
 #include "core/fault.h"
 #include "core/file.h"
+#include "core/platform/per_thread.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -36,7 +37,7 @@ struct Codebook {
 };
 
 nb::object pack_image(const nb::bytes& jpeg, const Codebook& codebook) {
-    thread_local PackWriter writer;
+    PER_THREAD(PackWriter, writer);
     PackWriter::Result result;
     {
         nb::gil_scoped_release release;
@@ -47,7 +48,7 @@ nb::object pack_image(const nb::bytes& jpeg, const Codebook& codebook) {
 }
 
 nb::bytes restore_image(const nb::bytes& packed) {
-    thread_local PackRestorer restorer;
+    PER_THREAD(PackRestorer, restorer);
     std::vector<std::byte> file;
     {
         nb::gil_scoped_release release;

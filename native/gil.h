@@ -2,9 +2,10 @@
 #pragma once
 
 #include <Python.h>
-#include <pthread.h>
 
 #include <mutex>
+
+#include "core/platform/system.h"
 
 namespace pixelmill {
 
@@ -13,7 +14,7 @@ namespace pixelmill {
 inline std::mutex& adding_thread() {
     static auto* mutex = [] {
         static auto* made = new std::mutex;  // lives as long as the process: threads may outlast static objects
-        ::pthread_atfork([] { made->lock(); }, [] { made->unlock(); }, [] { made->unlock(); });
+        at_fork([] { made->lock(); }, [] { made->unlock(); }, [] { made->unlock(); });
         return made;
     }();
     return *mutex;

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from pathlib import Path
@@ -57,8 +58,11 @@ def main() -> None:
 
 def command(*arguments: str) -> None:
     """Run a command of the installed package."""
-    script = Path(sys.executable).parent / ("pixelmill.exe" if sys.platform == "win32" else "pixelmill")
-    subprocess.run([script, *arguments], check=True, stdout=subprocess.DEVNULL)
+    script = Path(sysconfig.get_path("scripts")) / ("pixelmill.exe" if sys.platform == "win32" else "pixelmill")
+    # Under wine the wheel is only unpacked, and there are no scripts.
+    unpacked = sys.platform == "win32" and not script.exists()
+    program = [sys.executable, "-m", "pixelmill"] if unpacked else [str(script)]
+    subprocess.run([*program, *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 #include "batch.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 
 #include "block.h"
+#include "platform/system.h"
 
 namespace pixelmill {
 
@@ -19,7 +18,7 @@ size_t bytes_of(const Value& value) { return static_cast<size_t>(value.elements(
 
 }  // namespace
 
-BufferPool::BufferPool() : owner_(::getpid()) {
+BufferPool::BufferPool() : owner_(process_id()) {
     spare_.reserve(spare_buffers);  // giving back a buffer must not need memory: a destructor does it
 }
 
@@ -44,7 +43,7 @@ Buffer BufferPool::take(size_t bytes) {
 }
 
 void BufferPool::give_back(std::byte* memory, size_t bytes) {
-    if (owner_ != ::getpid()) return free_block(memory);
+    if (owner_ != process_id()) return free_block(memory);
     const std::lock_guard lock(mutex_);
     if (spare_.size() == spare_buffers) spare_.erase(spare_.begin());
     spare_.push_back({{memory, free_block}, bytes});

@@ -1,8 +1,6 @@
 // A batch while it is computed: its samples, the memory of their outputs, and their faults.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -30,7 +28,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
         std::unique_ptr<std::byte, void (*)(std::byte*)> memory;
         size_t bytes;
     };
-    const pid_t owner_;  // a child process must not touch the lock: a thread of its parent may have held it
+    const int64_t owner_;  // a child process must not touch the lock: a thread of its parent may have held it
     std::mutex mutex_;
     std::vector<Spare> spare_;
 };

@@ -1,9 +1,8 @@
 #include "block.h"
 
-#include <sys/mman.h>
-
-#include <cstdlib>
 #include <new>
+
+#include "platform/system.h"
 
 namespace pixelmill {
 
@@ -12,14 +11,12 @@ std::byte* new_block(size_t bytes) {
     const size_t unit = bytes < huge_page ? line : huge_page;
     // One more cache line after the end, so that vector loads and stores may run over.
     const size_t size = (bytes + line + unit - 1) / unit * unit;
-    auto* memory = static_cast<std::byte*>(std::aligned_alloc(unit, size));
+    std::byte* memory = allocate_aligned(unit, size);
     if (memory == nullptr) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    if (unit == huge_page) ::madvise(memory, size, MADV_HUGEPAGE);  // a hint: one page fault instead of 512
-#endif
+    if (unit == huge_page) prefer_huge_pages(memory, size);
     return memory;
 }
 
-void free_block(std::byte* memory) { std::free(memory); }
+void free_block(std::byte* memory) { free_aligned(memory); }
 
 }  // namespace pixelmill

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "platform/per_thread.h"
+
 namespace pixelmill {
 
 namespace {
@@ -15,7 +17,7 @@ constexpr size_t kept_bytes = size_t{32} << 20;
 class Borrowed {
    public:
     Borrowed() : nested_(busy_) {
-        std::unique_ptr<ThreadState>& state = nested_ ? own_ : kept_;
+        std::unique_ptr<ThreadState>& state = nested_ ? own_ : kept();
         if (state == nullptr) state = std::make_unique<ThreadState>();
         state_ = state.get();
         busy_ = true;
@@ -29,14 +31,16 @@ class Borrowed {
     ThreadState& operator*() const { return *state_; }
 
    private:
-    static thread_local std::unique_ptr<ThreadState> kept_;
+    static std::unique_ptr<ThreadState>& kept() {
+        PER_THREAD(std::unique_ptr<ThreadState>, state);
+        return state;
+    }
     static thread_local bool busy_;
     bool nested_;
     std::unique_ptr<ThreadState> own_;
     ThreadState* state_ = nullptr;
 };
 
-thread_local std::unique_ptr<ThreadState> Borrowed::kept_;
 thread_local bool Borrowed::busy_ = false;
 
 // Allocates output 0 once its shape is known, so that the last step writes straight into the result.

@@ -1,9 +1,5 @@
 #include "file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -18,19 +14,12 @@ std::atomic<uint64_t> delivered{0};
 
 [[noreturn]] void fail() { throw Fault(FaultKind::io, std::strerror(errno)); }
 
-struct stat status_of(int descriptor) {
-    struct stat status{};
-    if (::fstat(descriptor, &status) != 0) fail();
-    return status;
-}
-
 // The same words as in src/pixelmill/storage/local.py.
-void check_regular(const struct stat& status) {
-    if (S_ISREG(status.st_mode)) return;
-    if (S_ISDIR(status.st_mode)) throw Fault(FaultKind::io, std::strerror(EISDIR));
-    const bool is_device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
-    const char* kind = S_ISFIFO(status.st_mode) ? "a FIFO" : is_device ? "a device" : "something else";
-    throw Fault(FaultKind::io, std::string("Not a regular file but ") + kind);
+void check_regular(FileKind kind) {
+    if (kind == FileKind::regular) return;
+    if (kind == FileKind::folder) throw Fault(FaultKind::io, std::strerror(EISDIR));
+    const char* name = kind == FileKind::fifo ? "a FIFO" : kind == FileKind::device ? "a device" : "something else";
+    throw Fault(FaultKind::io, std::string("Not a regular file but ") + name);
 }
 
 [[noreturn]] void missing(int64_t bytes) {
@@ -39,31 +28,32 @@ void check_regular(const struct stat& status) {
 
 }  // namespace
 
-File::File(const std::string& path) {
-    // Without O_NONBLOCK, opening a FIFO waits for a writer that may never come.
-    do {
-        descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    } while (descriptor_ < 0 && errno == EINTR);
-    if (descriptor_ < 0 && errno == ENXIO) throw Fault(FaultKind::io, "Not a regular file but a socket");
-    if (descriptor_ < 0) fail();
+File::File(const std::string& path) : file_(open_to_read(path)) {
+    if (file_ == no_file && errno == ENXIO) throw Fault(FaultKind::io, "Not a regular file but a socket");
+    if (file_ == no_file) fail();
     try {
-        check_regular(status_of(descriptor_));
+        FileStatus status;
+        if (!status_of(file_, status)) fail();
+        check_regular(status.kind);
     } catch (...) {
-        ::close(descriptor_);
+        close_file(file_);
         throw;
     }
 }
 
-File::~File() { ::close(descriptor_); }
+File::~File() { close_file(file_); }
 
-int64_t File::size() const { return status_of(descriptor_).st_size; }
+int64_t File::size() const {
+    FileStatus status;
+    if (!status_of(file_, status)) fail();
+    return status.size;
+}
 
 uint64_t bytes_read() { return delivered.load(std::memory_order_relaxed); }
 
 void File::read(std::byte* out, int64_t bytes, int64_t offset) const {
     while (bytes > 0) {
-        const ssize_t got = ::pread(descriptor_, out, static_cast<size_t>(bytes), offset);
-        if (got < 0 && errno == EINTR) continue;
+        const int64_t got = read_at(file_, out, static_cast<size_t>(bytes), offset);
         if (got < 0) fail();
         if (got == 0) missing(bytes);
         delivered.fetch_add(static_cast<uint64_t>(got), std::memory_order_relaxed);
@@ -80,22 +70,9 @@ void Memory::read(std::byte* out, int64_t bytes, int64_t offset) const {
     if (bytes > 0) std::memcpy(out, bytes_.data() + at, static_cast<size_t>(bytes));
 }
 
-void reserve([[maybe_unused]] int descriptor, [[maybe_unused]] int64_t offset, [[maybe_unused]] int64_t bytes) {
-#if defined(FALLOC_FL_KEEP_SIZE)
-    (void)::fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, bytes);
-#endif
-}
-
-void release(int descriptor) {
-    struct stat status{};
-    // Truncating a file to its own size frees the blocks after its end.
-    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) (void)!::ftruncate(descriptor, status.st_size);
-}
-
-int write_all(int descriptor, Bytes bytes) {
+int write_all(FileHandle file, Bytes bytes) {
     while (!bytes.empty()) {
-        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
+        const int64_t written = write_next(file, bytes.data(), bytes.size());
         if (written < 0) return errno;
         bytes = bytes.subspan(static_cast<size_t>(written));
     }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "codecs/bytes.h"
+#include "platform/system.h"
 
 namespace pixelmill {
 
@@ -28,7 +29,7 @@ class File : public ByteSource {
     void read(std::byte* out, int64_t bytes, int64_t offset) const override;
 
    private:
-    int descriptor_ = -1;
+    FileHandle file_;
 };
 
 // Bytes that are in memory: all of a file, or those from `begin` on.
@@ -46,14 +47,7 @@ class Memory : public ByteSource {
 // Bytes that files have been asked for and have delivered, in this process.
 uint64_t bytes_read();
 
-// Asks the file system for space after the end of an open file, so that it is allocated at once and not page by page.
-// A file system that cannot do this ignores it.
-void reserve(int descriptor, int64_t offset, int64_t bytes);
-
-// Frees what was reserved and is not needed.
-void release(int descriptor);
-
 // Writes all of it to an open file. 0, or errno.
-int write_all(int descriptor, Bytes bytes);
+int write_all(FileHandle file, Bytes bytes);
 
 }  // namespace pixelmill

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 #include <new>
 
 #include "kernels/copy.h"
 #include "kernels/pointwise.h"
+#include "platform/system.h"
 
 namespace pixelmill {
 
@@ -87,12 +87,6 @@ void append(std::string& message, const char* detail) noexcept {
         message = message + ": " + detail;
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the message stays without the detail
     }
-}
-
-int64_t thread_nanoseconds() {
-    timespec now{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 }  // namespace

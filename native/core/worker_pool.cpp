@@ -1,11 +1,10 @@
 #include "worker_pool.h"
 
-#include <pthread.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 #include <system_error>
+
+#include "platform/system.h"
 
 namespace pixelmill {
 
@@ -26,15 +25,15 @@ WorkerPool::Registry& WorkerPool::registry() {
     // Never destroyed: threads may outlive static objects. Locked during a fork, so that the child finds it unlocked.
     static Registry* const registry = [] {
         static Registry* const made = new Registry;
-        ::pthread_atfork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); }, [] { made->mutex.unlock(); });
+        at_fork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); }, [] { made->mutex.unlock(); });
         return made;
     }();
     return *registry;
 }
 
-WorkerPool::WorkerPool() : owner_(::getpid()), buffers_(std::make_shared<BufferPool>()) {}
+WorkerPool::WorkerPool() : owner_(process_id()), buffers_(std::make_shared<BufferPool>()) {}
 
-bool WorkerPool::inherited() const { return owner_ != ::getpid(); }
+bool WorkerPool::inherited() const { return owner_ != process_id(); }
 
 void WorkerPool::start(int threads) {
     try {

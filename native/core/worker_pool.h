@@ -1,8 +1,6 @@
 // Worker threads that run samples. Threads own what they touch, so that their owner may leave without waiting for them.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <list>
 #include <memory>
@@ -50,7 +48,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
     std::shared_ptr<Batch> oldest();  // waits for one; null when the pool stops
     void remove(const std::shared_ptr<Batch>& batch);
 
-    const pid_t owner_;
+    const int64_t owner_;
     std::mutex mutex_;
     std::condition_variable work_there_;
     std::list<std::shared_ptr<Batch>> queue_;  // batches with samples that no worker has taken, and some without

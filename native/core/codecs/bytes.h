@@ -7,6 +7,8 @@
 #include <cstring>
 #include <span>
 
+#include "../platform/compiler.h"
+
 namespace pixelmill {
 
 using Bytes = std::span<const std::byte>;
@@ -27,7 +29,7 @@ inline uint32_t le32(Bytes b, uint64_t at) { return le16(b, at + 2) << 16 | le16
 inline uint64_t little64(const std::byte* at) {
     uint64_t word;
     std::memcpy(&word, at, sizeof word);
-    if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+    if constexpr (std::endian::native == std::endian::big) word = byteswap(word);
     return word;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../platform/compiler.h"
 #include "jpeg_standard_tables.h"
 
 namespace pixelmill {

@@ -48,7 +48,7 @@ struct CodeList {
 };
 
 inline void store_big_endian(uint8_t* to, uint64_t value) {
-    if constexpr (std::endian::native == std::endian::little) value = __builtin_bswap64(value);
+    if constexpr (std::endian::native == std::endian::little) value = byteswap(value);
     std::memcpy(to, &value, sizeof value);
 }
 

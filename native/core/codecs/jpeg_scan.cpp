@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../kernels/simd.h"
+#include "../platform/compiler.h"
 #include "jpeg_huffman.h"
 #include "jpeg_zigzag.h"
 
@@ -17,7 +18,7 @@ constexpr size_t largest_mcu = size_t{JpegScanDecoder::most_blocks} * 64 * 4, ch
 
 uint64_t big_endian(uint64_t value) {
     if constexpr (std::endian::native == std::endian::big) return value;
-    return __builtin_bswap64(value);
+    return byteswap(value);
 }
 
 }  // namespace

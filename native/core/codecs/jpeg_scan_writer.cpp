@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "../platform/compiler.h"
 #include "jpeg_zigzag.h"
 #include "pack_kernels.h"
 
@@ -41,7 +42,7 @@ inline void JpegScanBits::put(uint64_t value, uint32_t size) {
     bits = bits << size | value;
     count += size;
     uint64_t stored = bits << (-count & 63);
-    if constexpr (std::endian::native == std::endian::little) stored = __builtin_bswap64(stored);
+    if constexpr (std::endian::native == std::endian::little) stored = byteswap(stored);
     std::memcpy(at, &stored, sizeof stored);
     at += count >> 3;
     count &= 7;

@@ -69,7 +69,7 @@ class PackBook {
 int pack_payload_length(const PackWidths& widths);
 
 // Bits of a number as two's complement.
-inline int pack_width(int value) { return 32 - __builtin_clz((static_cast<uint32_t>(value ^ value >> 31) << 1) | 1); }
+inline int pack_width(int value) { return std::bit_width((static_cast<uint32_t>(value ^ value >> 31) << 1) | 1); }
 
 class PackCodebook {
    public:

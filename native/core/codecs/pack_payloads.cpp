@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "../platform/compiler.h"
 #include "pack_kernels.h"
 
 namespace pixelmill {

@@ -1,6 +1,6 @@
 // For the SIMD level of the file that includes this.
 
-using Profiles [[gnu::vector_size(32), gnu::may_alias]] = uint64_t;  // PackProfileSet in a register
+using Profiles = FourWords;  // PackProfileSet in a register
 
 inline int first_of(const Profiles& set) {
     for (int i = 0; i < 4; ++i) {
@@ -96,7 +96,7 @@ inline void write_fields(uint8_t* to, const int16_t* block, uint64_t nonzero, co
         words[word + 1] |= field >> 1 >> (63 - bit);
     }
     if constexpr (std::endian::native == std::endian::big) {
-        for (uint64_t& word : words) word = __builtin_bswap64(word);
+        for (uint64_t& word : words) word = byteswap(word);
     }
     std::memcpy(to, words.data(), sizeof words);
 }

@@ -1,6 +1,7 @@
 #include "maker.h"
 
 #include "../codecs/png_writer.h"
+#include "../platform/per_thread.h"
 #include "exact_size.h"
 #include "scalars.h"
 #include "streams.h"
@@ -17,7 +18,7 @@ struct Workspace {
 };
 
 Workspace& workspace() {
-    thread_local Workspace space;
+    PER_THREAD(Workspace, space);
     return space;
 }
 

@@ -1,9 +1,5 @@
 #include "wrap.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -29,30 +25,25 @@ constexpr size_t largest = (size_t{1} << recordio_length_bits) - 1 - image_head;
 // A file that is open for reading; its size is that of the moment when it was opened.
 class InputFile {
    public:
-    explicit InputFile(const std::string& path) {
-        do {
-            file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        } while (file_ < 0 && errno == EINTR);
-        struct stat about{};
-        if (file_ < 0 || fstat(file_, &about) < 0) fail(errno);
-        if (!S_ISREG(about.st_mode)) fail(EINVAL);
-        if (static_cast<uint64_t>(about.st_size) > largest) fail(EFBIG);
-        size = static_cast<size_t>(about.st_size);
+    explicit InputFile(const std::string& path) : file_(open_to_read(path)) {
+        FileStatus status;
+        if (file_ == no_file || !status_of(file_, status)) fail(errno);
+        if (status.kind != FileKind::regular) fail(EINVAL);
+        if (static_cast<uint64_t>(status.size) > largest) fail(EFBIG);
+        size = static_cast<size_t>(status.size);
     }
     InputFile(const InputFile&) = delete;
     InputFile& operator=(const InputFile&) = delete;
     ~InputFile() {
-        if (file_ >= 0) close(file_);
+        if (file_ != no_file) close_file(file_);
     }
 
     // Reads some of what comes next, at least a byte.
     size_t read_some(std::span<std::byte> out) {
-        while (true) {
-            const ssize_t count = read(file_, out.data(), out.size());
-            if (count > 0) return static_cast<size_t>(count);
-            if (count == 0) fail(EIO);  // it has become shorter
-            if (errno != EINTR) fail(errno);
-        }
+        const int64_t count = read_next(file_, out.data(), out.size());
+        if (count < 0) fail(errno);
+        if (count == 0) fail(EIO);  // it has become shorter
+        return static_cast<size_t>(count);
     }
 
     struct Error {
@@ -62,10 +53,10 @@ class InputFile {
 
    private:
     [[noreturn]] void fail(int number) {
-        if (file_ >= 0) close(std::exchange(file_, -1));
+        if (file_ != no_file) close_file(std::exchange(file_, no_file));
         throw Error{number};
     }
-    int file_;
+    FileHandle file_;
 };
 
 // The image is read into the output without a copy in between. In the message a piece without data stands for it.
@@ -103,7 +94,7 @@ void put_image_record(RecordOutput& output, InputFile& image, std::vector<std::b
 
 }  // namespace
 
-Wrapped wrap_files(RecordKind kind, int output, std::span<const WrapItem> items) {
+Wrapped wrap_files(RecordKind kind, FileHandle output, std::span<const WrapItem> items) {
     Wrapped wrapped;
     std::vector<std::byte> content;
     int64_t written = 0, reserved = 0;
@@ -138,10 +129,10 @@ Wrapped wrap_files(RecordKind kind, int output, std::span<const WrapItem> items)
 }
 
 int write_new_file(const std::string& path, std::span<const std::byte> content) {
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0) return errno;
+    const FileHandle file = open_new(path);
+    if (file == no_file) return errno;
     const int error = write_all(file, content);
-    return close(file) < 0 && error == 0 ? errno : error;
+    return !close_file(file) && error == 0 ? errno : error;
 }
 
 }  // namespace pixelmill

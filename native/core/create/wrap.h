@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "../platform/system.h"
+
 namespace pixelmill {
 
 enum class RecordKind : uint8_t { tfrecord, recordio };
@@ -32,7 +34,7 @@ struct Wrapped {
 
 // Appends a record for each file to `output`, which stands at its beginning. A TFRecord holds a tf.train.Example with
 // `image/class/label` and `image/encoded`.
-Wrapped wrap_files(RecordKind kind, int output, std::span<const WrapItem> items);
+Wrapped wrap_files(RecordKind kind, FileHandle output, std::span<const WrapItem> items);
 
 // Writes a file that must not exist yet. 0, or errno.
 int write_new_file(const std::string& path, std::span<const std::byte> content);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "../platform/compiler.h"
 #include "convert.h"
 #include "convolve.h"
 #include "simd.h"

@@ -4,13 +4,13 @@
 template <class T>
 struct Lanes {
     static constexpr int bytes = AVX2_CODE ? 32 : 16, count = bytes / sizeof(T);
-    typedef T Vector __attribute__((vector_size(bytes)));
+    using Vector = typename VectorOf<T, bytes>::Type;
 };
 
 template <class V>
 inline void exchange(V& low, V& high) {
     const V a = low, b = high;
-#if AVX2_CODE
+#if AVX2_CODE && PIXELMILL_VECTORS
     // The compiler does not see that for floats too this is a minimum and a maximum.
     if constexpr (std::is_same_v<V, Lanes<float>::Vector>) {
         low = reinterpret_cast<V>(_mm256_min_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b)));
@@ -18,18 +18,22 @@ inline void exchange(V& low, V& high) {
         return;
     }
 #endif
-    low = a < b ? a : b;
-    high = a < b ? b : a;
+    if constexpr (PIXELMILL_VECTORS) {
+        low = a < b ? a : b;
+        high = a < b ? b : a;
+    } else {
+        V::order(low, high);
+    }
 }
 
 // Moves the smallest of `size` values to the front and the largest to the end.
 template <class V>
-inline __attribute__((always_inline)) void extremes_outwards(V* set, int size) {
-#pragma GCC unroll 16
+ALWAYS_INLINE void extremes_outwards(V* set, int size) {
+    UNROLL_16
     for (int i = 0; i < size / 2; ++i) exchange(set[i], set[size - 1 - i]);
-#pragma GCC unroll 16
+    UNROLL_16
     for (int i = 1; i < (size + 1) / 2; ++i) exchange(set[0], set[i]);
-#pragma GCC unroll 16
+    UNROLL_16
     for (int i = size / 2; i < size - 1; ++i) exchange(set[i], set[size - 1]);
 }
 
@@ -43,14 +47,14 @@ inline V loaded(const T* from) {
 // Of more than half of the values, neither the smallest nor the largest can be the median: both are forgotten, and the
 // next value takes the place of one. `fixed` is the count where it is known to the compiler.
 template <class V, int fixed, class T>
-inline __attribute__((always_inline)) V forgetful_median(const T* const* from, int64_t x, int given) {
+ALWAYS_INLINE V forgetful_median(const T* const* from, int64_t x, int given) {
     const int count = fixed > 0 ? fixed : given;
     V set[fixed > 0 ? fixed / 2 + 2 : most_selected / 2 + 2];
     int size = count / 2 + 2;
     if (count == 1) return loaded<V>(from[0] + x);
-#pragma GCC unroll 16
+    UNROLL_16
     for (int i = 0; i < size; ++i) set[i] = loaded<V>(from[i] + x);
-#pragma GCC unroll 16
+    UNROLL_16
     for (int next = count / 2 + 2; next < count; ++next) {
         extremes_outwards(set, size);
         set[0] = loaded<V>(from[next] + x);

@@ -5,13 +5,14 @@
 #include <string>
 
 #include "../fault.h"
+#include "../platform/compiler.h"
 
 namespace pixelmill {
 
 namespace {
 
 constexpr uint32_t little_magic =
-    std::endian::native == std::endian::little ? recordio_magic : __builtin_bswap32(recordio_magic);
+    std::endian::native == std::endian::little ? recordio_magic : byteswap(recordio_magic);
 
 // Reads everything, which vectorizes, instead of stopping at the first.
 bool holds_magic(Bytes part) {

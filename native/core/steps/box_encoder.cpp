@@ -102,7 +102,7 @@ class BoxEncoder : public Step {
 
     // Overlap over union of a box with all anchors. The compiler makes vectors of the loop, because the core is built
     // with -fno-trapping-math.
-    void overlaps(float* __restrict__ out, Box box) const {
+    void overlaps(float* __restrict out, Box box) const {
         const float volume = box.volume(2), x0 = box.low[0], y0 = box.low[1], x1 = box.high[0], y1 = box.high[1];
         const float *left = low_[0].data(), *top = low_[1].data(), *right = high_[0].data(), *bottom = high_[1].data();
         const float* volumes = volume_.data();

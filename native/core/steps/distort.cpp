@@ -4,6 +4,7 @@
 #include "../codecs/jpeg.h"
 #include "../codecs/jpeg_writer.h"
 #include "../kernels/displace.h"
+#include "../platform/per_thread.h"
 #include "declared/codecs.h"
 #include "declared/pixels.h"
 #include "strided_access.h"
@@ -42,7 +43,7 @@ class JpegDistortion : public Step {
             const int64_t pixel = r.width == 1 ? 3 : r.pixel;  // the stride of a single column does not matter
             return View<uint8_t>{reinterpret_cast<uint8_t*>(r.data), r.height, r.width, 3, r.row, pixel, 1};
         };
-        thread_local std::vector<std::byte> file;  // its memory serves image after image
+        PER_THREAD(std::vector<std::byte>, file);  // its memory serves image after image
         context.thread.jpeg_writer->encode(view(in), quality, ChromaSampling::quarter, file);
         JpegReader& reader = *context.thread.jpeg;
         reader.open(file, context.limits);

@@ -5,6 +5,7 @@
 #include "../codecs/bmp_writer.h"
 #include "../codecs/jpeg_writer.h"
 #include "../codecs/png_writer.h"
+#include "../platform/per_thread.h"
 #include "declared/codecs.h"
 #include "strided_access.h"
 
@@ -27,7 +28,7 @@ class Encode : public Step {
         const EncodeInputs in(values);
         const Value& x = in.image;
         check(x);
-        thread_local std::vector<std::byte> file;  // its memory serves image after image
+        PER_THREAD(std::vector<std::byte>, file);  // its memory serves image after image
         if (format_ == "jpeg") {
             const double quality = argument(in.quality, std::string(name) + ": quality");
             context.thread.jpeg_writer->encode(view(context, x, true),

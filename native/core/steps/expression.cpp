@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "../kernels/tiles.h"
+#include "../platform/per_thread.h"
 #include "declared/elements.h"
 
 namespace pixelmill {
@@ -28,8 +29,8 @@ class Expression : public Step {
 
     // All inputs are operands.
     void run(Context& context, std::span<const Value> operands, std::span<Value> out) const override {
-        thread_local std::vector<Value> values;
-        thread_local Tiles tiles;
+        PER_THREAD(std::vector<Value>, values);
+        PER_THREAD(Tiles, tiles);
         values.assign(operands.begin(), operands.end());
         for (const Operator& op : operators_) values.push_back(described(op, values));
         const Value root = values.back();

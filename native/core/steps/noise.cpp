@@ -8,6 +8,7 @@
 #include "../kernels/convolve.h"
 #include "../kernels/draws.h"
 #include "../kernels/poisson.h"
+#include "../platform/per_thread.h"
 #include "declared/random.h"
 #include "strided_access.h"
 
@@ -176,7 +177,7 @@ class ShotNoise : public Noise {
     }
 
     void shoot_bytes(Context& context, const Value& out, const Value& x, float factor) const {
-        thread_local ByteGrains grains;
+        PER_THREAD(ByteGrains, grains);
         grains.prepare(factor);
         for_each_words(id(context), x.elements(), [&](const uint32_t* words, int64_t first, int64_t part) {
             const uint8_t* from = x.as<uint8_t>() + first;

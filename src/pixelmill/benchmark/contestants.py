@@ -59,6 +59,8 @@ class Contestant:
     def __init__(
         self, job: PeerTask, *, command: Sequence[str] = WORKER, environment: Mapping[str, str] | None = None
     ) -> None:
+        if not hasattr(os, "killpg"):
+            raise EngineError("bench: contestants are paused in turns, which this operating system cannot do")
         self.job = job
         self.record = Record(job.peer, job.variant)
         self.steps: dict[str, int] = {}  # nanoseconds of each kind of step in the last round, where it is watched

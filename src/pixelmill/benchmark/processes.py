@@ -6,14 +6,14 @@ Where there is no /proc, this process alone is counted.
 from __future__ import annotations
 
 import os
-import resource
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 _PROC = Path("/proc")
-_TICKS = os.sysconf("SC_CLK_TCK")
-_HAS_PROC = (_PROC / "self" / "stat").exists()
+_HAS_PROC = hasattr(os, "sysconf") and (_PROC / "self" / "stat").exists()
+_TICKS = os.sysconf("SC_CLK_TCK") if _HAS_PROC else 1
 
 
 def _stats(group: int) -> Iterator[tuple[Path, list[str]]]:
@@ -31,16 +31,14 @@ def _stats(group: int) -> Iterator[tuple[Path, list[str]]]:
 def cpu_seconds(group: int) -> float:
     """Return the processor time that the processes of a group have used."""
     if not _HAS_PROC:
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        return used.ru_utime + used.ru_stime
+        return time.process_time()
     return sum(int(fields[11]) + int(fields[12]) for _, fields in _stats(group)) / _TICKS
 
 
 def peak_memory(group: int) -> int:
     """Return the sum of the peaks of resident memory, in bytes. Shared pages count for each process."""
     if not _HAS_PROC:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
+        return _own_peak()
     total = 0
     for folder, _ in _stats(group):
         try:
@@ -49,3 +47,12 @@ def peak_memory(group: int) -> int:
             continue
         total += sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
     return total
+
+
+def _own_peak() -> int:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

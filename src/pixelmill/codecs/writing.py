@@ -13,6 +13,7 @@ from pixelmill import _core, storage
 from pixelmill.codecs import programs
 from pixelmill.codecs.programs import native_limits
 from pixelmill.errors import ArgumentError, OutputError
+from pixelmill.storage.system import replace
 from pixelmill.types import Array
 
 Order: TypeAlias = Literal["RGB", "BGR"]
@@ -135,7 +136,7 @@ def _write(name: str, data: bytes) -> None:
     try:
         try:
             temporary.write_bytes(data)
-            temporary.replace(target)
+            replace(temporary, target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise

@@ -19,6 +19,7 @@ from pixelmill.jobs.disk import explained
 from pixelmill.options.create import WrapArguments
 from pixelmill.options.declaration import takes
 from pixelmill.storage.local import is_file_entry, is_folder_entry
+from pixelmill.storage.system import native_file, replace
 
 _LAST_NUMBER = re.compile(r"(\d+)[^\d/]*\.[^./]*$")
 _DIGITS = re.compile(r"(\d+)")
@@ -157,7 +158,7 @@ def _copy(kind: str, target: Path, images: Sequence[_Image]) -> tuple[list[int],
     """Write a record for each image; return the offset of each, and the bytes of all images."""
     with _whole(target) as stream:
         files = [(os.fsencode(image.path), image.label, image.identifier) for image in images]
-        offsets, size, failed, error = _core.wrap_files(kind, stream.fileno(), files)
+        offsets, size, failed, error = _core.wrap_files(kind, native_file(stream.fileno()), files)
         if failed >= 0:
             raise DataError(f"create: {os.strerror(error)}: {images[failed].path}")
         if error:
@@ -173,7 +174,7 @@ def _whole(target: Path) -> Iterator[BinaryIO]:
         with explained(str(target)):
             with unfinished.open("wb") as stream:
                 yield stream
-            unfinished.replace(target)
+            replace(unfinished, target)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise

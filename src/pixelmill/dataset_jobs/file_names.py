@@ -19,7 +19,7 @@ from pixelmill.formats.object_classes import MOST_CLASSES, add_names
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, file_ending, split_name
 from pixelmill.formats.splits import split_folders
 from pixelmill.jobs.sharing import STATE
-from pixelmill.storage.file_names import UniqueNames, is_plain
+from pixelmill.storage.file_names import UniqueNames
 
 _MOST_CLASSES = 1_000_000
 _OWN_ENDINGS = ("json", "jsonl", "txt", "csv")  # of the manifest, annotations, lists and tables
@@ -142,7 +142,7 @@ def _name(
     preferred_name = get_format(to).preferred_name
     if preferred_name is not None:
         return unique.take(_free(preferred_name(sample)), number=number, is_allowed=is_file_name)
-    return unique.take(sample.key, number=number, is_allowed=is_plain)
+    return unique.take(sample.key, number=number)
 
 
 def _free(name: str) -> str:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pixelmill.errors import EngineError, MissingDependency
+from pixelmill.storage import system
 
 OLDEST, NEWEST = (1, 50), (2, 4)  # versions of DALI that are tested
 INSTALL = "pip install 'pixelmill[gpu]'"
@@ -236,7 +237,7 @@ def _hidden() -> Unavailable | None:
 
 
 def _machine() -> str:
-    return os.uname().machine
+    return system.machine()
 
 
 def _least_capability(build: Build) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from pixelmill.formats.index import Index
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, split_name
 from pixelmill.formats.splits import is_split
 from pixelmill.storage.announced_reads import whole_file
-from pixelmill.storage.file_names import is_plain
+from pixelmill.storage.file_names import is_writable
 from pixelmill.storage.ranges import Range
 
 _LATER_SHARD = re.compile(r"-0*[1-9]\d*-of-\d+")
@@ -210,7 +210,7 @@ def unread_names(groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 def is_file_name(name: str) -> bool:
     """Whether the image of a sample can have this name: listings skip hidden files."""
-    return is_plain(name) and not name.startswith(".") and "/." not in name
+    return is_writable(name) and not name.startswith(".") and "/." not in name
 
 
 def split_folder(sample: Sample) -> str:

@@ -15,7 +15,6 @@ folder belongs to the user alone, and files in it are replaced as a whole and ne
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import mmap
@@ -28,7 +27,7 @@ import numpy as np
 from pixelmill import _core
 from pixelmill.errors import DataError
 from pixelmill.formats.index import Array
-from pixelmill.storage import cache, local
+from pixelmill.storage import cache, local, system
 
 MAGIC = b"pixmidx2"
 ENDING = ".pixelmill-index"
@@ -77,7 +76,7 @@ def _mapped(target: Path) -> mmap.mmap | None:
     try:
         with open(local.open_regular(str(target), follow=False), "rb") as stream:  # noqa: PTH123 - a descriptor
             found = os.fstat(stream.fileno())
-            if found.st_uid != os.geteuid() or not 0 < found.st_size <= MAPPED_BYTES:
+            if not system.is_own(found) or not 0 < found.st_size <= MAPPED_BYTES:
                 return None
             return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):
@@ -117,11 +116,10 @@ def store(path: str, kind: str, arrays: Mapping[str, Array], *, stamp: tuple[int
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Hold a lock that keeps other processes from publishing an index; without locks on this disk, do not."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(folder / _LOCK, flags, 0o600)
+    descriptor = system.open_lock(folder / _LOCK)
     try:
         with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            system.lock(descriptor)
         yield
     finally:
         os.close(descriptor)

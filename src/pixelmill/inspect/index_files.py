@@ -12,6 +12,7 @@ from pixelmill.formats.sample import split_name
 from pixelmill.options.declaration import takes
 from pixelmill.options.inspect import IndexOptions
 from pixelmill.options.running import Target
+from pixelmill.storage.system import replace
 
 
 @takes(IndexOptions)
@@ -38,7 +39,7 @@ def index(options: IndexOptions) -> list[str]:
         temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
         try:
             write_index(path, temporary)
-            temporary.replace(target)
+            replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
     return [str(target) for target in targets.values()]

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from pixelmill.amounts import size_text
 from pixelmill.errors import OutputError
+from pixelmill.storage import system
 from pixelmill.storage.local import open_binary
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG)
 
 
 @contextmanager
@@ -59,7 +60,7 @@ def move_across(path: Path, target: Path) -> None:
             shutil.copyfileobj(source, copy, 1 << 20)
             copy.flush()
             os.fsync(copy.fileno())
-        temporary.replace(target)
+        system.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -77,7 +78,7 @@ def make_folders(folder: Path) -> None:
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a new file and wait until it is on the disk."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.PRIVATE, 0o666)
     try:
         write_all(descriptor, data)
         os.fsync(descriptor)
@@ -94,7 +95,9 @@ def write_all(descriptor: int, data: bytes | bytearray | memoryview) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Wait until the names in a folder are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    if system.WINDOWS:  # it has no such call; renaming is logged by its file system
+        return
+    descriptor = system.open_folder(folder)
     try:
         os.fsync(descriptor)
     except OSError as error:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
+import queue
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
@@ -24,9 +26,10 @@ from pixelmill.jobs.background_commits import BackgroundCommits
 from pixelmill.jobs.commit import OnSamples, ShardTask, Site
 from pixelmill.jobs.job import load_job
 from pixelmill.jobs.manifest import Entry, load_event
+from pixelmill.storage import system
 
-_READ = 1 << 16
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+_LISTEN_SECONDS = 1.0  # Ctrl-C does not interrupt waiting on Windows
 # Imports create many objects that stay alive; collecting garbage among them would take a tenth of the import time.
 _PROGRAM = "import gc; gc.disable(); from pixelmill.jobs.worker import main; main()"
 
@@ -67,13 +70,11 @@ class _Worker:
         process: The process.
         shards: The shards that it writes or commits, and the one that it will write next.
         unwritten: How many of them are not written yet.
-        received: The start of a line that has not arrived as a whole.
     """
 
     process: subprocess.Popen[bytes]
     shards: list[int] = field(default_factory=list)
     unwritten: int = 0
-    received: bytearray = field(default_factory=bytearray)
 
 
 class _Crew:
@@ -84,7 +85,8 @@ class _Crew:
 
     def __init__(self, description: bytes, shown: Sequence[str | None], task: ShardTask) -> None:
         self._task = task
-        self._selector = selectors.DefaultSelector()
+        self._received: queue.SimpleQueue[tuple[_Worker, bytes]] = queue.SimpleQueue()
+        self._readers: list[threading.Thread] = []
         self._workers: list[_Worker] = []
         try:
             for gpus in shown:
@@ -101,21 +103,17 @@ class _Crew:
 
     def make(self, numbers: deque[int], on_samples: OnSamples) -> Iterator[Entry]:
         for worker in self._workers:
-            self._selector.register(_pipe(worker.process.stdout), selectors.EVENT_READ, worker)
+            # Threads, since pipes cannot be waited for together on Windows.
+            self._readers.append(threading.Thread(target=self._read, args=(worker,), daemon=True))
+            self._readers[-1].start()
             self._assign(worker, numbers)
         for worker in self._workers:
             self._assign(worker, numbers)
         while any(worker.shards for worker in self._workers):
-            for key, _ in self._selector.select():
-                worker = key.data
-                data = os.read(key.fd, _READ)
-                if not data:
-                    raise self._died(worker)
-                worker.received += data
-                *lines, rest = bytes(worker.received).split(b"\n")
-                worker.received = bytearray(rest)
-                for message in map(json.loads, lines):
-                    yield from self._answered(worker, message, numbers, on_samples)
+            worker, line = self._next()
+            if not line.endswith(b"\n"):
+                raise self._died(worker)
+            yield from self._answered(worker, json.loads(line), numbers, on_samples)
 
     def _answered(
         self, worker: _Worker, message: dict[str, Any], numbers: deque[int], on_samples: OnSamples
@@ -130,6 +128,20 @@ class _Crew:
             raise _rebuilt(message["failed"], self._name(worker))
         else:
             on_samples(message["samples"], message["bytes"])
+
+    def _next(self) -> tuple[_Worker, bytes]:
+        while True:
+            with suppress(queue.Empty):
+                return self._received.get(timeout=_LISTEN_SECONDS)
+
+    def _read(self, worker: _Worker) -> None:
+        """Pass on the lines of a worker; one that is empty or not whole says that it has ended."""
+        pipe = _pipe(worker.process.stdout)
+        while True:
+            line = pipe.readline()
+            self._received.put((worker, line))
+            if not line.endswith(b"\n"):
+                return
 
     def _assign(self, worker: _Worker, numbers: deque[int]) -> None:
         most = 2 if self._task.storage.is_remote and len(numbers) >= len(self._workers) else 1
@@ -147,7 +159,7 @@ class _Crew:
     def _died(self, worker: _Worker) -> EngineError:
         status = worker.process.wait()
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-        cause = " (perhaps out of memory)" if status == -signal.SIGKILL else ""
+        cause = " (perhaps out of memory)" if how.endswith("SIGKILL") else ""
         what = f"process {worker.process.pid} {how}{cause} while it made {self._name(worker)}"
         return EngineError(f"job: {what}; finished shards are kept, exists=resume continues")
 
@@ -164,12 +176,14 @@ class _Crew:
             worker.process.kill()
         for worker in self._workers:
             worker.process.wait()
-            for pipe in (worker.process.stdin, worker.process.stdout):
-                try:
-                    _pipe(pipe).close()
-                except BrokenPipeError:
-                    continue
-        self._selector.close()
+        for reader in self._readers:
+            reader.join(_LISTEN_SECONDS)
+        for worker in self._workers:
+            with suppress(BrokenPipeError):
+                _pipe(worker.process.stdin).close()
+        if not any(reader.is_alive() for reader in self._readers):  # else a child of a worker keeps its pipe open
+            for worker in self._workers:
+                _pipe(worker.process.stdout).close()
 
 
 def _start(description: bytes, gpus: str | None, site: Site) -> subprocess.Popen[bytes]:
@@ -186,7 +200,7 @@ def _start(description: bytes, gpus: str | None, site: Site) -> subprocess.Popen
         stdout=subprocess.PIPE,
         env=environment,
         cwd=site.folder or None,
-        process_group=0,
+        **system.OWN_GROUP,
     )
     pipe = _pipe(process.stdin)
     try:

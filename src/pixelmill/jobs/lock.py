@@ -18,11 +18,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pixelmill.errors import OutputError
 from pixelmill.jobs.storage import Storage
+from pixelmill.storage import system
 
 LOCKS = "locks"  # the folder of lock files: small, since it is listed before each commit
 _ALL = "all"
@@ -127,15 +127,21 @@ class Lock:
         if self._heart is not None:
             self._heart.join()
             self._heart = None
-            if self._is_ours():
+            ours = self._is_ours()
+            if system.WINDOWS:  # which removes no open file
+                self._end_hold()
+            if ours:
                 self._storage.remove(self.claim.lock)
+        self._end_hold()
+
+    def _end_hold(self) -> None:
         if self._let_go is not None:
             self._let_go()
             self._let_go = None
 
     def _create(self, number: int) -> None:
         name = f"{self._folder}/lock-{self._slot}.{number:06d}.json"
-        owner = {"host": os.uname().nodename, "pid": os.getpid(), "boot": _boot(), "token": os.urandom(16).hex()}
+        owner = {"host": system.host(), "pid": os.getpid(), "boot": _boot(), "token": os.urandom(16).hex()}
         self.claim = Claim(name, json.dumps(owner))
         if not self._storage.create(name, self.claim.owner.encode() + b"\n"):
             self._refuse(name)
@@ -216,8 +222,4 @@ def _read_owner(data: bytes | None) -> dict[str, Any] | None:
 
 
 def _boot() -> str:
-    """Return what identifies this run of the kernel; empty if that is unknown."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-    except OSError:
-        return ""
+    return system.boot()

@@ -16,6 +16,7 @@ from pixelmill.errors import DECODER_WARNING, MISSING_PIXELS, ArgumentError, Dat
 from pixelmill.jobs.disk import explained, write_all
 from pixelmill.jobs.storage import Storage, check_name
 from pixelmill.options.running import OnError
+from pixelmill.storage import system
 from pixelmill.storage.local import open_regular
 from pixelmill.storage.preallocate import Preallocation as Room
 
@@ -50,7 +51,7 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
         self._waiting = bytearray()
         self._written = 0
         with explained(shown):
-            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.PRIVATE, 0o666)
         self._room = Room(self._descriptor, 0)
 
     @property
@@ -281,11 +282,7 @@ def bring_to_disk(paths: Mapping[str, Path]) -> None:
 
 def _bring_to_disk(shown: str, path: Path) -> None:
     with explained(shown):
-        descriptor = open_regular(str(path))
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        system.sync_file(path)
 
 
 def too_many(limit: int, errors: list[Event] | tuple[Event, ...] | list[dict[str, Any]]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import re
@@ -15,6 +14,7 @@ from typing import Protocol, TypeVar
 
 from pixelmill.errors import ArgumentError, OutputError
 from pixelmill.jobs.disk import explained, make_folders, move_across, sync_folder, write_file
+from pixelmill.storage import system
 from pixelmill.storage.files import MAX_FILE_BYTES
 from pixelmill.storage.local import open_binary, open_regular, read_file
 
@@ -130,7 +130,7 @@ class LocalStorage:
             make_folders(path.parent)
             try:
                 write_file(temporary, data)
-                temporary.replace(path)
+                system.replace(temporary, path)
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
@@ -217,7 +217,7 @@ class LocalStorage:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
             make_folders(target.parent)
             try:
-                path.replace(target)
+                system.replace(path, target)
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
@@ -250,13 +250,13 @@ class LocalStorage:
         # The kernel releases the lock when the process ends, and knows about it in every PID namespace.
         descriptor = open_regular(self.where(name))
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(descriptor, wait=False)
         except OSError:  # some network file systems cannot lock
             os.close(descriptor)
             return None
 
         def release() -> None:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for children that inherited the descriptor
+            system.unlock(descriptor)  # also for children that inherited the descriptor
             os.close(descriptor)
 
         return release
@@ -267,7 +267,7 @@ class LocalStorage:
         except FileNotFoundError:
             return False
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(descriptor, wait=False)
         except BlockingIOError:
             return True
         except OSError:
@@ -283,13 +283,13 @@ class LocalStorage:
             with explained(str(path)):
                 make_folders(path)
             try:
-                descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                descriptor = system.open_for_lock(path)
             except FileNotFoundError:
                 continue  # another process has just removed it: create it again
             try:
                 with suppress(OSError):  # some network file systems cannot lock folders
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
-                if _same_folder(descriptor, path):
+                    system.lock(descriptor)
+                if system.WINDOWS or _same_folder(descriptor, path):
                     yield
                     return
             finally:

@@ -24,6 +24,7 @@ from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline.shared_arrays import Failure, Stopped, receive, send
 
 START_METHODS = ("fork", "spawn", "forkserver")
+_HAS_MASKS = hasattr(signal, "pthread_sigmask")  # not on Windows
 _PATIENCE = 5.0  # seconds that `close` waits for a callback in progress before it terminates the worker
 
 # The ends that belong to this process. A forked child would keep the sockets open after this process is gone.
@@ -76,7 +77,8 @@ class Request:
 def serve(link: Connection, sources: Sequence[RemoteSource]) -> None:
     """Answer requests until the socket is closed: the main function of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the pipeline, which then closes the socket
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if _HAS_MASKS:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     iterators: dict[int, Iterator[object]] = {}
     with suppress(EOFError, OSError):  # the other end is closed
         while True:
@@ -150,7 +152,9 @@ class SourceWorkers:
             return
         self.generation += 1
         self._results, self._dropped = {}, set()
-        context = multiprocessing.get_context(self._method)
+        # Windows has "spawn" alone.
+        method = self._method if self._method in multiprocessing.get_all_start_methods() else "spawn"
+        context = multiprocessing.get_context(method)
         try:
             for number in range(self.count):
                 self._workers.append(self._started(context, number))
@@ -268,6 +272,9 @@ def _close_links(links: list[Connection], process: int) -> None:
 @contextmanager
 def _no_interrupts() -> Iterator[None]:
     """Block Ctrl-C: a child inherits the mask, and keeps it until it ignores the signal."""
+    if not _HAS_MASKS:
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

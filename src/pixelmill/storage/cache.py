@@ -1,6 +1,7 @@
 """The cache: files that can be made again, shared by all processes of a user.
 
-The folder is `PIXELMILL_CACHE`, else `$XDG_CACHE_HOME/pixelmill`, else `~/.cache/pixelmill`. `PIXELMILL_CACHE=off`
+The folder is `PIXELMILL_CACHE`, else `$XDG_CACHE_HOME/pixelmill`, else `~/.cache/pixelmill`, on Windows
+`%LOCALAPPDATA%\\pixelmill`. `PIXELMILL_CACHE=off`
 turns the cache off; copies that cannot be done without then go to a temporary folder of the process. Either folder
 belongs to the user alone: what another user could write there would be read as if it were the data.
 
@@ -13,7 +14,6 @@ its first use removes the temporary files of killed processes, and copies that a
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pixelmill.errors import ArgumentError
+from pixelmill.storage import system
 from pixelmill.storage.local import open_regular
 
 PARTIAL = ".partial"
@@ -40,7 +41,7 @@ def cache_folder() -> Path | None:
     chosen = os.environ.get("PIXELMILL_CACHE")
     if chosen is not None:
         return None if chosen in ("", "off", "0") else Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
+    base = os.environ.get("XDG_CACHE_HOME") or (os.environ.get("LOCALAPPDATA") if system.WINDOWS else None)
     try:
         return (Path(base) if base else Path.home() / ".cache") / "pixelmill"
     except RuntimeError:  # no home
@@ -81,16 +82,15 @@ def used_below(*names: str) -> Path | None:
 def remove_unused(folder: Path) -> bool:
     """Remove a folder of the cache with its content, unless a process holds it; return whether it is removed."""
     try:
-        descriptor = os.open(folder / IN_USE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = system.open_lock(folder / IN_USE)
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder, ignore_errors=True)
+        system.lock(descriptor, wait=False)
     except OSError:
-        return False
-    finally:
         os.close(descriptor)
+        return False
+    system.remove_held(folder, descriptor)
     return True
 
 
@@ -123,7 +123,7 @@ def read(target: Path, limit: int) -> bytes | None:
     try:
         with open(open_regular(str(target), follow=False), "rb") as stream:  # noqa: PTH123 - a descriptor, not a path
             found = os.fstat(stream.fileno())
-            return stream.read(found.st_size) if found.st_uid == os.geteuid() and found.st_size <= limit else None
+            return stream.read(found.st_size) if system.is_own(found) and found.st_size <= limit else None
     except OSError:
         return None
 
@@ -150,7 +150,7 @@ def publishing(target: Path, *, sync: bool = True) -> Iterator[NewFile]:
         sync: Whether the content must be on disk first; False for files that carry a checksum of their own.
     """
     new = NewFile(target.with_name(f"{target.name}.{os.urandom(8).hex()}{PARTIAL}"))
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_LINKS | system.PRIVATE
     os.close(os.open(new.path, flags, 0o600))
     try:
         yield new
@@ -158,8 +158,8 @@ def publishing(target: Path, *, sync: bool = True) -> Iterator[NewFile]:
             _at_exit(new.path.unlink, missing_ok=True)
             return
         if sync:
-            _sync(new.path)
-        new.path = new.path.replace(target)
+            system.sync_file(new.path)
+        new.path = system.replace(new.path, target)
     except BaseException:
         new.path.unlink(missing_ok=True)
         raise
@@ -174,14 +174,6 @@ def _at_exit(call: Callable[..., object], *arguments: Path, **options: bool) -> 
 
 def _digest(text: str, length: int) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=length).hexdigest()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _use(folder: Path) -> Path:
@@ -206,12 +198,12 @@ def _check_private(folder: Path) -> None:
     hint = "set PIXELMILL_CACHE to a folder of your own, or to off"
     if not status.S_ISDIR(found.st_mode):
         raise ArgumentError(f"the cache folder {folder} is not a folder; {hint}")
-    if found.st_uid != os.geteuid():
+    if not system.is_own(found):
         raise ArgumentError(
             f"the cache folder {folder} belongs to user {found.st_uid}, and this process runs as user {os.geteuid()}: "
             f"what others put there is not to be trusted; {hint}"
         )
-    if found.st_mode & 0o022:
+    if system.others_may_write(found):
         raise ArgumentError(
             f"the cache folder {folder} can be written to by other users: what they put there is not to be trusted; "
             f"empty it and run chmod 700 {folder}, or {hint}"
@@ -220,14 +212,14 @@ def _check_private(folder: Path) -> None:
 
 def _hold(folder: Path) -> int:
     """Lock a folder against being cleaned, after cleaning it if no other process uses it."""
-    descriptor = os.open(folder / IN_USE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    descriptor = system.open_lock(folder / IN_USE)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        system.lock(descriptor, wait=False)
         _clean(folder)
     except OSError:  # in use; or a file system without locks, on which nothing is ever removed
         pass
     with contextlib.suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_SH)  # waits at most until another process has cleaned up
+        system.lock(descriptor, shared=True)  # waits at most until another process has cleaned up
     return descriptor
 
 
@@ -271,11 +263,12 @@ def remove_abandoned(folder: Path, prefix: str) -> None:
     for path in folder.glob(f"{prefix}*"):
         with contextlib.suppress(OSError):
             found = path.lstat()
-            if not status.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            if not status.S_ISDIR(found.st_mode) or not system.is_own(found):
                 continue
-            descriptor = os.open(path / IN_USE, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            descriptor = system.open_lock(path / IN_USE, create=False)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path, ignore_errors=True)
-            finally:
+                system.lock(descriptor, wait=False)
+            except OSError:
                 os.close(descriptor)
+                continue
+            system.remove_held(path, descriptor)

@@ -8,13 +8,19 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from pixelmill.errors import DataError
+from pixelmill.storage.system import WINDOWS
 
 _LONGEST_PART = 240  # most file systems allow 255 bytes; the rest is for endings such as those of temporary files
 _LONGEST_NAME = 1024
 # What no file can be called: NUL, and half of a character, as JSON may hold it. Python writes a byte that is not UTF-8
 # as one of \udc80 to \udcff.
 _NO_NAME = r"[\x00\ud800-\udc7f\udd00-\udfff]"
-_OUTSIDE = re.compile(rf"^$|^/|(?:^|/)\.\.(?:/|$)|://|{_NO_NAME}")
+# Windows has further ways out: backslashes, drives, and names of devices.
+_OUTSIDE = re.compile(rf"^$|^/|(?:^|/)\.\.(?:/|$)|://|{_NO_NAME}" + (r"|[\\:]" if WINDOWS else ""))
+_DEVICE = re.compile(
+    r"(?:^|/)(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3])(?:[. ][^/]*)?(?:/|$)",
+    re.IGNORECASE,
+)
 # Parts that `is_plain` refuses, of names that begin and end with a newline.
 _ODD_PARTS = ("\n/", "//", "/\n", "\n\n", "./", " /", ".\n", " \n")
 _REFUSED = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
@@ -23,14 +29,19 @@ _REFUSED = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 def is_plain(name: str) -> bool:
     """Whether a name can be a file below a folder on any machine: relative, no `..`, no control characters."""
     try:
-        if not name or len(os.fsencode(name)) > _LONGEST_NAME or _REFUSED.search(name):
+        if not name or len(_encoded(name)) > _LONGEST_NAME or _REFUSED.search(name):
             return False
     except UnicodeEncodeError:  # half of a character
         return False
     return all(
-        part not in ("", ".", "..") and len(os.fsencode(part)) <= _LONGEST_PART and not part.endswith((".", " "))
+        part not in ("", ".", "..") and len(_encoded(part)) <= _LONGEST_PART and not part.endswith((".", " "))
         for part in name.split("/")
     )
+
+
+def is_writable(name: str) -> bool:
+    """Whether a file of this name can be created on any machine: `is_plain`, and no device of Windows like `con`."""
+    return is_plain(name) and _DEVICE.search(name) is None
 
 
 def are_plain(names: Sequence[str]) -> bool:
@@ -67,7 +78,7 @@ class UniqueNames:
         self._folders: set[str] = set()
 
     def take(
-        self, preferred: str, *, number: int, ending: str = "", is_allowed: Callable[[str], bool] = is_plain
+        self, preferred: str, *, number: int, ending: str = "", is_allowed: Callable[[str], bool] = is_writable
     ) -> str:
         """Return `preferred` if it is allowed and not taken, else a name made from the number of the sample.
 
@@ -133,6 +144,17 @@ def resolve_below(
         return f"{root.rstrip('/')}/{name}"
     path = os.path.join(root, name)
     inside, below = os.path.realpath(os.path.join(base, root)), os.path.realpath(os.path.join(base, path))
-    if os.path.commonpath((inside, below)) != inside:
+    if not _contains(inside, below):
         raise DataError(f"{where}: {name!r} leads out of {root}; {permit}")
     return path
+
+
+def _contains(folder: str, path: str) -> bool:
+    try:
+        return os.path.commonpath((folder, path)) == folder
+    except ValueError:  # another drive of Windows
+        return False
+
+
+def _encoded(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from pixelmill.storage import local, remote
 from pixelmill.storage.local import FileStat
+from pixelmill.storage.system import WINDOWS, with_slashes
 
 MAX_FILE_BYTES = 1 << 30
 _AT_ONCE = 16  # calls that wait together
@@ -30,17 +31,20 @@ def is_remote(path: str) -> bool:
 
 
 def plain(path: str) -> str:
-    """Return a path as the other functions take it: without `file://`, and with the home folder in place of `~`."""
+    """Return a path as the other functions take it: without `file://`, with the home folder for `~`, with `/` alone."""
     if path.startswith("~"):
-        return os.path.expanduser(path)  # noqa: PTH111
-    return unquote(urlsplit(path).path) if path.startswith("file://") else path
+        path = os.path.expanduser(path)  # noqa: PTH111
+    elif path.startswith("file://"):
+        path = unquote(urlsplit(path).path)
+        path = path[1:] if WINDOWS and path[2:3] == ":" else path  # file:///C:/folder
+    return path if is_remote(path) else with_slashes(path)
 
 
 def join(folder: str, name: str) -> str:
     """Append a name to a folder or an address; a name that is an address itself stays as it is."""
     if is_remote(name):
         return name
-    return f"{folder.rstrip('/')}/{name}" if is_remote(folder) else os.path.join(folder, name)
+    return f"{folder.rstrip('/')}/{name}" if is_remote(folder) else with_slashes(os.path.join(folder, name))
 
 
 def is_folder(path: str) -> bool:
@@ -166,7 +170,7 @@ def matching(pattern: str) -> list[str]:
         return remote.matching(pattern)
     if os.path.lexists(pattern):  # a file or folder whose name has brackets
         return [pattern]
-    return sorted(glob.glob(pattern), key=os.fsencode)  # noqa: PTH207
+    return sorted(map(with_slashes, glob.glob(pattern)), key=os.fsencode)  # noqa: PTH207
 
 
 def local_path(path: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pixelmill.errors import DataError
+from pixelmill.storage import system
 
 _OPEN_FILES = 32
 _KINDS = {
@@ -60,7 +61,9 @@ def open_regular(path: str, *, follow: bool = True, base: str = "") -> int:
         follow: Whether the last part of the path may be a symbolic link.
         base: The folder that a relative path starts from; the working folder of this moment if empty.
     """
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | (0 if follow else os.O_NOFOLLOW)
+    flags = os.O_RDONLY | system.PRIVATE | system.NO_WAIT | (0 if follow else system.NO_LINKS)
+    if not follow:
+        system.refuse_link(path)
     try:
         descriptor = os.open(anchored(path, base), flags)
     except OSError as error:
@@ -196,4 +199,4 @@ class _OpenFile:
 
     def read(self, offset: int, length: int) -> bytes:
         available = os.fstat(self._descriptor).st_size - offset
-        return os.pread(self._descriptor, max(0, min(length, available)), offset)
+        return system.read_at(self._descriptor, max(0, min(length, available)), offset)

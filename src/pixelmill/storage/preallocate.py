@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pixelmill import _core
+from pixelmill.storage.system import native_file
 
 LARGE = 1 << 20  # bytes; files that are written in smaller pieces are small, and reserving would not pay
 AHEAD = 16 << 20
@@ -17,7 +18,7 @@ class Preallocation:
     """
 
     def __init__(self, descriptor: int, end: int) -> None:
-        self._descriptor = descriptor
+        self._file = native_file(descriptor)
         self._end = end
         self._reserved = end
 
@@ -27,10 +28,10 @@ class Preallocation:
         if count >= LARGE and self._end > self._reserved:
             begin = max(self._reserved, self._end - count)
             self._reserved = self._end + AHEAD
-            _core.reserve(self._descriptor, begin, self._reserved - begin)
+            _core.reserve(self._file, begin, self._reserved - begin)
 
     def give_back(self) -> None:
         """Release the space that was not used."""
         if self._reserved > self._end:
-            _core.release(self._descriptor)
+            _core.release(self._file)
             self._reserved = self._end

@@ -12,7 +12,6 @@ reads, least recently used first.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
@@ -20,7 +19,7 @@ import threading
 from pathlib import Path
 
 from pixelmill import _core
-from pixelmill.storage import cache
+from pixelmill.storage import cache, system
 from pixelmill.storage.ranges import WHOLE, Range
 
 _FOLDER = "ranges"
@@ -49,7 +48,7 @@ class RangeCache:
         self._counting = threading.Lock()
         self._used: int | None = None
         self._written = 0
-        self._locks = os.open(self._folder / _LOCKS, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        self._locks = system.open_lock(self._folder / _LOCKS)
 
     def __del__(self) -> None:
         if hasattr(self, "_locks"):
@@ -90,7 +89,7 @@ class RangeCache:
         if not item.version:
             return True
         try:
-            fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(item))
+            system.lock_byte(self._locks, _place(item))
         except OSError:
             return False
         return True
@@ -99,7 +98,7 @@ class RangeCache:
         """Allow other processes to fetch a range."""
         if item.version:
             with contextlib.suppress(OSError):
-                fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _place(item))
+                system.unlock_byte(self._locks, _place(item))
 
     def _path(self, item: Range) -> Path:
         return self._folder / _digest(f"{item.path}\0{item.version}\0{item.offset}\0{item.length}")

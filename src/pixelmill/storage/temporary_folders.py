@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pixelmill.storage import system
 from pixelmill.storage.cache import IN_USE, remove_abandoned
 
 PREFIX = "pixelmill-job-"
@@ -25,10 +24,15 @@ def held_folder() -> tuple[Path, int]:
     remove_abandoned(parent, PREFIX)
     path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))  # 0700
     unlocked = path / f"{IN_USE}.new"  # it is locked before another process can take it for an abandoned one
-    descriptor = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.PRIVATE, 0o600)
     with suppress(OSError):  # a file system without locks, on which nothing is ever removed
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        unlocked.rename(path / IN_USE)
+        system.lock(descriptor, wait=False)
+        if system.WINDOWS:  # an open file is not renamed: the folder without the file is left alone
+            os.close(descriptor)
+            descriptor = system.open_lock(path / IN_USE)
+            system.lock(descriptor, wait=False)
+        else:
+            unlocked.rename(path / IN_USE)
     return path, descriptor
 
 
@@ -39,5 +43,4 @@ def temporary_folder() -> Iterator[Path]:
     try:
         yield path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
-        os.close(descriptor)
+        system.remove_held(path, descriptor)

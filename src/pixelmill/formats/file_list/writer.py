@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pixelmill.formats.annotations import difference, encode_row
 from pixelmill.formats.dataset import Output, ShardWriter
 from pixelmill.formats.sample import Sample, file_ending, format_label, image_type, join_name, split_name
-from pixelmill.storage.file_names import UniqueNames, is_plain
+from pixelmill.storage.file_names import UniqueNames, is_writable
 
 MASKS = "masks"
 
@@ -55,7 +55,7 @@ class ListWriter(ShardWriter):
 
 def is_listable(name: str) -> bool:
     """Whether a name can stand in a list: it is plain, has no blanks at its ends, and is not below the masks."""
-    return is_plain(name) and name == name.strip() and not name.casefold().startswith(f"{MASKS}/")
+    return is_writable(name) and name == name.strip() and not name.casefold().startswith(f"{MASKS}/")
 
 
 def _key_of(path: str) -> tuple[str, bytes, str]:

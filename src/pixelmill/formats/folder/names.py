@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pixelmill.formats.sample import Sample, split_name
-from pixelmill.storage.file_names import is_plain
+from pixelmill.storage.file_names import is_writable
 
 IMAGES, MASKS = "images", "masks"
 RESERVED = (IMAGES, MASKS)  # folders that are not classes
@@ -61,6 +61,6 @@ def visible(name: str) -> str:
 def class_folder(sample: Sample) -> str | None:
     """Return the class folder of a sample: its class, or its first label; None for a sample without either."""
     name = None if sample.class_name is None else visible(sample.class_name)
-    if name is not None and "/" not in name and is_plain(name) and name.casefold() not in RESERVED:
+    if name is not None and "/" not in name and is_writable(name) and name.casefold() not in RESERVED:
         return name
     return f"class-{sample.labels[0]}" if sample.labels else None

@@ -12,7 +12,7 @@ from pixelmill.formats.annotations import difference
 from pixelmill.formats.dataset import Output, ShardWriter
 from pixelmill.formats.npy.wrapping import wrapped
 from pixelmill.formats.sample import Sample, format_label
-from pixelmill.storage.file_names import UniqueNames, is_plain
+from pixelmill.storage.file_names import UniqueNames
 
 _HEADER = ("image", "labels", "class", "mask", "key", "extension", "boxes", "box_labels", "objects", "split", "extra")
 _JSON = ("boxes", "objects", "extra")  # columns of JSON
@@ -35,7 +35,7 @@ class NpyWriter(ShardWriter):
         self._table.writerow(_HEADER)
 
     def add(self, sample: Sample, *, name: str | None = None) -> None:
-        stem = name or self._unique.take(sample.key, number=self.samples, is_allowed=is_plain)
+        stem = name or self._unique.take(sample.key, number=self.samples)
         image, mask = self._files(sample, stem)
         for name, data in (image, *([mask] if mask is not None else ())):
             with self._open_file(name) as stream:
