@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 import yaml
 from locations import ROOT
+from peers import peer
 from PIL import Image
 
 from pixelmill import augment, fn, pipeline_def
@@ -18,6 +18,8 @@ from pixelmill.formats.registry import open_dataset
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe, recipe_names
 from pixelmill.recipe.schema import recipe_schema
+
+jsonschema = peer("jsonschema")
 
 SCHEMA = recipe_schema()
 BUILTIN = ROOT / "src" / "pixelmill" / "recipe" / "builtin"
