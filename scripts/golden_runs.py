@@ -242,7 +242,7 @@ def check(path: Path) -> None:
     different = [name for name in wanted | got if wanted.get(name) != got.get(name)]
     if different:
         sys.exit(f"golden_runs.py: {len(different)} of {len(wanted)} differ: {'; '.join(different)}")
-    print(f"{len(got)} of {len(wanted)} equal")
+    print(f"{len(got)} of {len(wanted)} equal at SIMD level {_core.simd_level()}")
 
 
 def main(arguments: list[str]) -> None:

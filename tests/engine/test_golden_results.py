@@ -37,4 +37,4 @@ def test_a_change_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, m
         golden_runs.check(path)
     monkeypatch.setattr(golden_runs, "results", lambda names: iter(hashes.items()))
     golden_runs.check(path)
-    assert capsys.readouterr().out == "3 of 3 equal\n"
+    assert capsys.readouterr().out == f"3 of 3 equal at SIMD level {_core.simd_level()}\n"
