@@ -77,7 +77,7 @@ def _module(project: Path, build: Path, root: Path) -> Path:
         "JPEG_INCLUDE_DIR": include,
         "PNG_LIBRARY": library / "libpng.so",
         "PNG_PNG_INCLUDE_DIR": include,
-        "ZLIB_LIBRARY": library / "libz.so",
+        "ZLIB_LIBRARY": library / "libz.a",  # the link of libz.so is absolute
         "ZLIB_INCLUDE_DIR": include,
         "STATIC_ZLIB": library / "libz.a",
     }
