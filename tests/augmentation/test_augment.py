@@ -9,10 +9,9 @@ import os
 from pathlib import Path
 
 import numpy as np
-import nvidia.dali as dali
 import pytest
-import tensorflow as tf
 from click.testing import CliRunner
+from peers import peer
 from PIL import Image
 
 from pixelmill import ArgumentError, DataError, EngineError, augment
@@ -21,6 +20,9 @@ from pixelmill.cli import main
 from pixelmill.create import photo
 from pixelmill.errors import OutputExists
 from pixelmill.formats.registry import open_dataset
+
+dali = peer("nvidia.dali")
+tf = peer("tensorflow")
 
 HEIGHT, WIDTH, COUNT = 120, 160, 12
 SIDES = ("xmin", "ymin", "xmax", "ymax")

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tensorflow
 from click.testing import CliRunner, Result
 from dataset_cases import encoded, write
 from locations import ROOT
+from peers import needs, peer
 from PIL import Image
 
 import pixelmill
@@ -38,6 +38,8 @@ from pixelmill.create import create_photo_folder
 from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.formats.sample import Sample
 from pixelmill.ingest import ingest
+
+tensorflow = peer("tensorflow")
 
 SHORT: dict[str, Any] = {"seconds": 0.02, "rounds": 1, "batch_size": 4, "threads": 1, "size": 32, "peers": "none"}
 COUNT = 6
@@ -93,6 +95,7 @@ INPUTS: dict[str, tuple[str, set[str], str]] = {
 
 
 @pytest.mark.parametrize("kind", INPUTS)
+@needs("torch", "tensorflow", "nvidia.dali")
 def test_every_kind_of_input_is_measured(kind: str, photos: Path, tmp_path: Path) -> None:
     peers = ["dali", "torch"] if kind in ("tfrecord", "recordio", "webdataset") else "none"
     data = make_input(kind, photos, tmp_path / "data")
@@ -172,6 +175,7 @@ def test_steps_are_put_together() -> None:
     assert "batch" not in {stage.name for stage in less} and sum(s.share for s in less) == pytest.approx(1, abs=1e-4)
 
 
+@needs("torch", "tensorflow", "nvidia.dali")
 def test_peers_that_are_installed_do_the_same_work(photos: Path) -> None:
     report = pixelmill.bench(photos, **SHORT | {"peers": "all"}, workload="val")
     assert [speed.name for speed in report.contestants] == ["pixelmill", *PEERS], report.absent
@@ -182,6 +186,7 @@ def test_peers_that_are_installed_do_the_same_work(photos: Path) -> None:
         assert speed.version and speed.peak_memory > 1e6 and speed.first_batch_seconds > 0
 
 
+@needs("torch", "tensorflow", "nvidia.dali")
 def test_peers_that_are_missing_are_listed_with_what_installs_them(
     photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +237,7 @@ def test_bad_samples_are_left_out_and_told(photos: Path, tmp_path: Path) -> None
 
 # A byte of the first record, and whether an index of the file can be written all the same: DALI checks no checksums.
 @pytest.mark.parametrize(("byte", "indexed"), [(200, True), (9, False)])
+@needs("torch", "tensorflow", "nvidia.dali")
 def test_a_damaged_record_is_told(byte: int, indexed: bool, photos: Path, tmp_path: Path) -> None:
     folder = make_input("tfrecord", photos, tmp_path / "records")
     (path,) = folder.glob("*.tfrecord")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 
-import jsonschema
 import numpy as np
 from click.testing import CliRunner
+from peers import peer
 from PIL import Image
 
 from pixelmill.cli import main
+
+jsonschema = peer("jsonschema")
 
 
 def test_every_step_has_its_cost(tmp_path):

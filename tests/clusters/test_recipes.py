@@ -11,15 +11,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 from locations import ROOT
+from peers import peer
 from small_jobs import tree
 
 from pixelmill import convert, open_dataset
 from pixelmill.cli import main
 from pixelmill.create import create_photo_folder
+
+kubernetes_validate = peer("kubernetes_validate")
 
 CLUSTERS = ROOT / "examples" / "clusters"
 COUNT = 37

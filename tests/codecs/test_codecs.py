@@ -10,7 +10,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import cv2
 import numpy as np
 import pytest
 from dali_runs import run
@@ -18,11 +17,14 @@ from encoded_images import HEIGHT, WIDTH, color, encode, kinds, pillow, png, ram
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from locations import ROOT
+from peers import peer
 from PIL import Image, ImageOps
 
 import pixelmill
 from pixelmill import ArgumentError, DataError, _core, fn, types
 from pixelmill.create import photo
+
+cv2 = peer("cv2")
 
 OUTPUT_TYPES = {"RGB": types.RGB, "BGR": types.BGR, "GRAY": types.GRAY, "unchanged": types.ANY_DATA}
 MODES = pytest.mark.parametrize("mode", OUTPUT_TYPES)

@@ -7,16 +7,18 @@ import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 
-import cv2
 import numpy as np
 import pytest
 from dali_runs import noise, run
+from peers import peer
 from PIL import Image
 
 import pixelmill
 from pixelmill import ArgumentError, fn
 from pixelmill.create import photo
 from pixelmill.errors import OutputError
+
+cv2 = peer("cv2")
 
 PHOTO = photo(3, 0, height=45, width=67)
 GRAY = np.ascontiguousarray(PHOTO[..., 1])

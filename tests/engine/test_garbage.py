@@ -19,6 +19,7 @@ import garbage_program
 import numpy as np
 import pytest
 from locations import SUPPORT
+from peers import needs
 from PIL import Image
 
 from pixelmill import EngineError, Pipeline, _core, fn
@@ -199,6 +200,7 @@ def ended(body: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=2 * LONG)
 
 
+@needs("tensorflow")
 def test_the_interpreter_waits_for_threads_whose_pipeline_is_gone() -> None:
     result = ended(f"""
         import gc, os, sys, threading, time

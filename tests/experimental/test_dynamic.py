@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dali_runs import noise, numpy_batch
+from peers import peer
 
 import pixelmill
 import pixelmill.experimental.dynamic as pmd
@@ -20,7 +21,7 @@ from pixelmill.operators import public_operators
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    import nvidia.dali.experimental.dynamic as ndd
+    ndd = peer("nvidia.dali.experimental.dynamic")
 
 IMAGE = noise((11, 7, 3))
 BATCH = [noise((5 + i, 9 - i, 3), seed=i) for i in range(4)]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import nvidia.dali.experimental.dynamic as ndd
 import pytest
-import torch
 from encoded_images import color, encode
+from peers import needs, peer
 
 import pixelmill.experimental.dynamic as pmd
 from pixelmill.errors import ArgumentError, DataError, EngineError, UnknownNameError
+
+ndd = peer("nvidia.dali.experimental.dynamic")
+torch = peer("torch")
 
 BOTH = pytest.mark.parametrize("module", [ndd, pmd], ids=["dali", "pixelmill"])
 
@@ -22,6 +24,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@needs("nvidia.dali")
 def test_every_public_name_of_dali_is_here_or_is_an_import_of_its_own():
     foreign = {"NoReturn", "TypeAlias", "Union", "bfloat16", "local", "torch"}
     names = {name for name in dir(ndd) if not name.startswith("_")}

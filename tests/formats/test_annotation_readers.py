@@ -9,18 +9,20 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
-import datasets
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import yaml
 from dataset_cases import encoded
+from peers import peer
 from PIL import Image
-from pycocotools import mask as coco_masks
-from pycocotools.coco import COCO
 
 import pixelmill
 from pixelmill.formats.registry import open_dataset
+
+datasets = peer("datasets")
+pq = peer("pyarrow.parquet")
+coco_masks = peer("pycocotools.mask")
+pycocotools_coco = peer("pycocotools.coco")
 
 HEIGHT, WIDTH = 30, 40
 MIDDLE = ("tfrecord", "webdataset", "pack", "parquet", "folder")
@@ -87,7 +89,7 @@ def coco(tmp_path: Path) -> Path:
 
 def pycoco(path: Path) -> Any:
     with contextlib.redirect_stdout(io.StringIO()):
-        return COCO(str(path))
+        return pycocotools_coco.COCO(str(path))
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools

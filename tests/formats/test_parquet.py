@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from dataset_cases import encoded, plain_samples, write
+from peers import peer
 
 from pixelmill.errors import DataError
 from pixelmill.formats.parquet import writer
 from pixelmill.formats.registry import open_dataset
+
+pa = peer("pyarrow")
+pq = peer("pyarrow.parquet")
 
 IMAGES = [encoded("jpeg", seed=number) for number in range(3)]
 

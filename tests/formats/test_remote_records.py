@@ -5,12 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 
-import fsspec
 import pytest
+from peers import peer
 
 from pixelmill import storage
 from pixelmill.formats import remote_records
 from pixelmill.formats.remote_records import keys_and_offsets, offsets_and_lengths
+
+fsspec = peer("fsspec")
 
 
 def listed(index: str, places: Callable[..., list[tuple[int, int]]], size: int = 30) -> list[tuple[int, int]] | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from locations import ROOT
+from peers import needs
 
 from pixelmill.create import create_photo_folder
 
@@ -56,6 +57,7 @@ def test_three_lines_from_an_empty_folder(
         print(f"[first batch after {seconds:.2f} s] ", end="")
 
 
+@needs("torch")
 def test_benchmark_of_the_loader_runs(tmp_path: Path) -> None:
     create_photo_folder(tmp_path / "photos", 8, size_mean=(60, 70), classes=2)
     few = ["--small", tmp_path / "photos", "--rounds", "1", "--steps", "1", "--starts", "1"]

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from dataset_cases import write
 from loader_datasets import TASKS, class_mask, classified, folder_of_classes, pixels, with_boxes, with_masks
-from torch.utils.data import DataLoader
+from peers import peer
 
 from pixelmill import ArgumentError, DataError, ImageDataset, ImageSample, ImageTransform, open_dataset
 from pixelmill.formats.registry import FORMATS
 from pixelmill.formats.sample import Sample
+
+torch_data = peer("torch.utils.data")
 
 TRANSFORM = ImageTransform(16, train=True)
 
@@ -99,7 +101,7 @@ def test_a_dataset_is_loaded_by_worker_processes(tmp_path: Path, start: str) -> 
     dataset[0].image()
     TRANSFORM(dataset[0].encoded)  # starts threads, which forked workers do not have
     workers: Any = {"num_workers": 2, "multiprocessing_context": start}
-    batches = list(DataLoader(dataset.with_transform(tensors), batch_size=3, **workers))
+    batches = list(torch_data.DataLoader(dataset.with_transform(tensors), batch_size=3, **workers))
     labels = [int(label) for _, labels in batches for label in labels]
     assert labels == [sample.labels[0] for sample in classified(12)]
     images = np.concatenate([np.asarray(images) for images, _ in batches])

@@ -9,7 +9,6 @@ from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
-import torch
 from dataset_cases import write
 from loader_datasets import (
     TASKS,
@@ -23,12 +22,15 @@ from loader_datasets import (
     with_several_labels,
     write_task,
 )
+from peers import peer
 
 from pixelmill import DataError, ImageLoader, fn
 from pixelmill.formats.registry import FORMATS
 from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.image_loader.options import Arguments, LoaderOptions
 from pixelmill.recipe import Recipe, load_recipe
+
+torch = peer("torch")
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 

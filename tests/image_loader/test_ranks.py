@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from loader_datasets import folder_of_classes
+from peers import needs
 
 from pixelmill import ArgumentError, EngineError, ImageLoader
 from pixelmill.image_loader.ranks import Ranks, find_ranks, processes_per_machine, usable_processors
@@ -87,6 +88,7 @@ def test_a_loader_that_was_used_before_ranks_were_known_is_refused(
         iter(loader)
 
 
+@needs("torch")
 def test_processes_of_torch_share_an_epoch(tmp_path: Path) -> None:
     """Two processes that torch.distributed connects: each sample comes once."""
     source = folder_of_classes(tmp_path / "d", (4, 4))

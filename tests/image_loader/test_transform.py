@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from loader_datasets import class_mask, folder_of_classes, pixels, png
+from peers import peer
 from PIL import Image
 
 from pixelmill import ArgumentError, DataError, ImageLoader, ImageTransform, fn
+
+torch = peer("torch")
 
 
 def brighter(images: Any) -> Any:

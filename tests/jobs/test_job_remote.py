@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import fsspec
 import pytest
 from loopback_s3 import LoopbackS3
+from peers import peer
 from small_jobs import NumbersJob, tree
 
 from pixelmill import augment, convert, info, verify
@@ -18,6 +18,8 @@ from pixelmill.errors import DataError, OutputError, OutputExists
 from pixelmill.ingest import ingest
 from pixelmill.jobs import job_status, run_job
 from pixelmill.storage import remote
+
+fsspec = peer("fsspec")
 
 JOB = NumbersJob()
 

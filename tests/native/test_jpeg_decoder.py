@@ -82,6 +82,8 @@ def test_long_scans_go_through_the_buffer_piece_by_piece():
 def test_damaged_scans_are_decoded_as_libjpeg_does():
     file = encode(np.random.default_rng(5).integers(0, 256, (64, 64, 3), np.uint8), "JPEG", restart_marker_blocks=4)
     scan = bytes(file).index(b"\xff\xda") + 14
+    if b"\xff\xdd" not in bytes(file[:scan]):
+        pytest.skip("Pillow before 10.2 writes no restart markers")
     # A restart marker with the wrong number, and one that is missing: libjpeg resynchronises.
     marker = bytes(file).index(b"\xff\xd1", scan)
     for damaged in (file.copy(), np.delete(file, [marker, marker + 1])):

@@ -63,7 +63,7 @@ def as_kind(image, kind, padding=0, flipped=False):
     channels = {"gray": 1, "rgb": 3, "rgbx": 4}[kind]
     height, width = image.shape[:2]
     memory = np.full((height, width * channels + padding), 85, np.uint8)
-    pixels = memory[:, : width * channels].reshape(height, width, channels, copy=False)
+    pixels = memory[:, : width * channels].reshape(height, width, channels)
     pixels[..., :3] = image[..., :channels]
     view = pixels[..., : min(channels, 3)]
     return view[::-1] if flipped else view

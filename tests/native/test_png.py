@@ -7,7 +7,6 @@ import zlib
 from collections import Counter
 from contextlib import contextmanager
 
-import cv2
 import numpy as np
 import pytest
 from dali_runs import noise
@@ -15,12 +14,15 @@ from encoded_images import encode, png_chunk, ramp
 from file_damage import changed, cut, with_one_less, with_one_more
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from peers import peer
 from PIL import Image
 
 import pixelmill
 from pixelmill import DataError, _core
 from pixelmill.create import photo
 from pixelmill.errors import NOTES
+
+cv2 = peer("cv2")
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}

@@ -5,16 +5,18 @@ from __future__ import annotations
 import operator
 
 import numpy as np
-import nvidia.dali.math  # noqa: F401 - makes dali.math known
 import pytest
 from dali_runs import DALI, HERE, make, noise, numpy_batch, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from operator_comparison import VIEWS, on_each_level
+from peers import peer
 
 from pixelmill import ArgumentError, DataError, _core, fn, math, newaxis, types
 from pixelmill.engine.compile import compile_graph
 from pixelmill.operators.arithmetic import OPERATIONS
+
+peer("nvidia.dali.math")  # makes dali.math known
 
 INTEGERS = [np.uint8, np.uint16, np.uint32, np.uint64, np.int8, np.int16, np.int32, np.int64]
 TYPES = [np.bool_, *INTEGERS, np.float32, np.float64]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import cv2
 import numpy as np
 import pytest
+from peers import peer
 
 from pixelmill import ArgumentError, Pipeline, fn
 from pixelmill.errors import DataError
+
+cv2 = peer("cv2")
 
 RNG = np.random.default_rng(5)
 IMAGE = cv2.GaussianBlur(RNG.integers(0, 256, (120, 160, 3), np.uint8), (9, 9), 2)

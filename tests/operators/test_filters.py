@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 import pytest
 from dali_runs import noise, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from operator_comparison import batches, compare, each, graph_of, near, on_each_level, ours, same, unmoved_by_views
+from peers import peer
 
 from pixelmill import ArgumentError
+
+cv2 = peer("cv2")
 
 WHOLE = [np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.uint64, np.int64]
 REAL = [np.float16, np.float32]

@@ -7,12 +7,14 @@ import pytest
 from dali_runs import DALI, HERE, dali_has, equal, make, noise, numpy_batch, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nvidia.dali import backend as dali_backend
+from peers import peer
 
 from pixelmill import types
 from pixelmill.operators import REGISTRY
 from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.declare import public_operators
+
+dali_backend = peer("nvidia.dali.backend")
 
 POLICIES = ["error", "pad", "trim_to_shape"]
 LAYOUTS = ["", "HWC", "CHW", "FHWC", "FCHW", "CFHW", "DHWC", "CDHW"]
@@ -70,7 +72,7 @@ def dali_schema(name):
     module = DALI.ops
     for part in name.split(".")[:-1]:
         module = getattr(module, part)
-    return dali_backend.GetSchema(getattr(module, spec.class_name).schema_name)  # type: ignore[attr-defined]
+    return dali_backend.GetSchema(getattr(module, spec.class_name).schema_name)
 
 
 # Operators that must have DALI's arguments: those that it has, and those that are declared as a call of DALI.

@@ -8,10 +8,10 @@ from collections import Counter
 from itertools import product
 
 import numpy as np
-import nvidia.dali.tfrecord
 import pytest
 from caffe_records import datum, tensor, tensors, write_database
 from dali_runs import DALI, HERE, make, noise, numpy_batch
+from peers import peer
 from PIL import Image
 
 import pixelmill.tfrecord
@@ -20,6 +20,8 @@ from pixelmill.formats.example import bytes_feature, encode, float_feature, int6
 from pixelmill.formats.registry import open_shard
 from pixelmill.formats.sample import Sample
 from pixelmill.operators import public_operators
+
+dali_tfrecord = peer("nvidia.dali.tfrecord")
 
 COUNT = 7
 META = ["epoch_size", "epoch_size_padded", "number_of_shards", "shard_id", "pad_last_batch", "stick_to_shard"]
@@ -88,7 +90,7 @@ def write_frames(made):
 
 
 def features_of(module):
-    kinds = pixelmill.tfrecord if module is HERE else nvidia.dali.tfrecord
+    kinds = pixelmill.tfrecord if module is HERE else dali_tfrecord
     return {
         "image": kinds.FixedLenFeature((), kinds.string, ""),
         "label": kinds.FixedLenFeature([1], kinds.int64, -1),

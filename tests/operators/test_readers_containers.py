@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dali_runs import DALI, HERE, make, numpy_batch
+from peers import needs
 
 from pixelmill.errors import DataError
 from pixelmill.experimental import dynamic
@@ -314,6 +315,7 @@ def test_missing_files_are_errors_where_dali_says_so(tmp_path):
             ).run()
 
 
+@needs("nvidia.dali")
 def test_our_index_file_is_that_of_dalis_tool(tmp_path):
     members = [member for member in MEMBERS if member[0] != ".hidden.jpg"]
     path, index = write_tar(tmp_path / "a.tar", members)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 import pytest
 from dali_runs import DALI, HERE, noise, numpy_batch
+from peers import peer
 
 from pixelmill import ArgumentError, DataError, types
+
+cv2 = peer("cv2")
 
 MATRIX = [1.1, 0.1, -3.3, 0.05, 0.9, 2.2, 0.0005, -0.0008, 1.0]
 BORDERS = {

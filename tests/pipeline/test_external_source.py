@@ -6,12 +6,14 @@ from collections import deque
 
 import numpy as np
 import pytest
-import torch
 from dali_runs import DALI, HERE, make, noise, numpy_batch
 from encoded_images import kinds, pillow
+from peers import peer
 
 from pixelmill import ArgumentError, EngineError, Pipeline, fn, types
 from pixelmill.backend import TensorCPU, TensorListCPU
+
+torch = peer("torch")
 
 BOTH = [HERE, DALI]
 ids = {"ids": lambda module: module.__name__}

@@ -18,11 +18,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
+from peers import needs, peer
 from PIL import Image
 
 from pixelmill import ArgumentError, DataError, EngineError, Loader, Pipeline, fn, pipeline_def
-from pixelmill.plugin.pytorch import DALIGenericIterator
+
+torch = peer("torch")
+pytorch = peer("pixelmill.plugin.pytorch")
 
 NAMES = ["images", "labels"]
 BOTH = [False, True]
@@ -411,7 +413,11 @@ def tasks() -> int:
 
 
 def opened(kind: str, pipe: Pipeline) -> Any:
-    return iter(Loader(pipe, NAMES)) if kind == "loader" else DALIGenericIterator(pipe, NAMES, reader_name="Reader")
+    return (
+        iter(Loader(pipe, NAMES))
+        if kind == "loader"
+        else pytorch.DALIGenericIterator(pipe, NAMES, reader_name="Reader")
+    )
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted by /proc")
@@ -473,6 +479,7 @@ def test_interpreter_exits_with_a_live_loader(files: list[str], end: str) -> Non
     assert "Fatal" not in result.stderr and "terminate" not in result.stderr
 
 
+@needs("torch")
 def test_interpreter_exits_with_a_live_iterator(files: list[str]) -> None:
     body = """
         from pixelmill.plugin.pytorch import DALIGenericIterator
@@ -549,7 +556,7 @@ def test_forked_child_keeps_what_sources_gave(files: list[str]) -> None:
     assert result.stdout == "[1, 2, 3, 4, 5, 6, 7]\n" * 2, result.stderr
 
 
-class Workers(torch.utils.data.IterableDataset):
+class Workers(torch.utils.data.IterableDataset):  # type: ignore[name-defined]
     """Each worker process of a DataLoader has a pipeline of its own, with its own shard."""
 
     def __init__(self, files: list[str], used: Pipeline) -> None:

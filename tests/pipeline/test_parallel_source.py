@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import parallel_sources
 import pytest
+from peers import peer
 
 from pixelmill import ArgumentError, EngineError, Pipeline, fn
 from pixelmill.pipeline import shared_arrays
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    import nvidia.dali.fn as dali_fn
-    from nvidia.dali import Pipeline as DaliPipeline
+    dali_fn, dali = peer("nvidia.dali.fn"), peer("nvidia.dali")
 
 
 def piped(
@@ -74,12 +74,12 @@ CASES = {
 @pytest.mark.parametrize("name", [name for name in CASES if name != "object"])
 def test_batches_are_those_of_dali(name: str) -> None:
     source, options, outputs = CASES[name]
-    dali = piped(source, module=dali_fn, cls=DaliPipeline, **options)
+    theirs = piped(source, module=dali_fn, cls=dali.Pipeline, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that an iterable needs no second worker
-        dali.start_py_workers()
-    wanted = epochs(dali, 2, outputs)
-    del dali
+        theirs.start_py_workers()
+    wanted = epochs(theirs, 2, outputs)
+    del theirs
     with_two = piped(source, **options)
     assert epochs(with_two, 2, outputs) == wanted
     with_two.close()
@@ -194,7 +194,7 @@ REFUSED = {
 def test_sources_that_dali_refuses_are_refused_with_its_type_of_error(name: str) -> None:
     error, source, options, message = REFUSED[name]
     with pytest.raises(error):
-        piped(source, module=dali_fn, cls=DaliPipeline, **options)
+        piped(source, module=dali_fn, cls=dali.Pipeline, **options)
     with pytest.raises(error, match=message):
         piped(source, **options)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import nvidia.dali as dali
 import pytest
+from peers import peer
 
 import pixelmill
 from pixelmill.errors import EngineError
+
+dali = peer("nvidia.dali")
 
 PROPERTIES = (
     "max_batch_size num_threads device_id seed prefetch_queue_depth cpu_queue_size gpu_queue_size "

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import warnings
 
-import cv2
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from peers import peer
 
 from pixelmill import ArgumentError
 from pixelmill.augmentation.graphs import SampleShape
@@ -18,6 +18,8 @@ from pixelmill.options.augment import VariantOptions
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe import Recipe, check_recipe
 from pixelmill.recipe.albumentations import TRANSLATIONS, import_albumentations
+
+cv2 = peer("cv2")
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from peers import peer
 
 from pixelmill import ArgumentError, fn, pipeline_def
 from pixelmill.augmentation.graphs import SampleShape
@@ -17,6 +17,8 @@ from pixelmill.options.augment import VariantOptions
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe import Recipe, geometry
 from pixelmill.recipe.fields import Displacement
+
+cv2 = peer("cv2")
 
 HEIGHT, WIDTH = 300, 400
 ARRAYS = SampleShape(True, "array", has_boxes=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 
-import jsonschema
 import pytest
 import yaml
 from locations import ROOT
+from peers import peer
 
 from pixelmill.recipe import recipe_names
 from pixelmill.recipe.schema import recipe_schema
+
+jsonschema = peer("jsonschema")
 
 SCHEMA = recipe_schema()
 BUILTIN = ROOT / "src" / "pixelmill" / "recipe" / "builtin"

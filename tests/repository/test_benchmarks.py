@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from locations import ROOT
+from peers import needs
 from reference import Entry
 from reference_effects import effects
 
@@ -233,6 +234,7 @@ def test_the_jpeg_encoders_are_measured_on_equal_bytes(tmp_path: Path) -> None:
     assert all(case["microseconds"]["base"] > 0 for case in cases)
 
 
+@needs("torch", "fsspec", "cv2")
 def test_reading_files_is_measured_beside_others(tmp_path: Path) -> None:
     create_photo_folder(tmp_path / "photos", 2, size_mean=(60, 70), classes=1)
     options = ("--rounds", "1", "--loader-rounds", "1", "--epochs", "1", "--files", "2")
@@ -248,6 +250,7 @@ def test_reading_files_is_measured_beside_others(tmp_path: Path) -> None:
     assert "| pixelmill (" in done.stdout and "| images/s in a torch DataLoader | 0 workers" in done.stdout
 
 
+@needs("torch", "fsspec", "cv2")
 def test_a_store_is_read_next_to_local_files(tmp_path: Path) -> None:
     names = ("local folder", "pixelmill folder", "pixelmill tfrecord blocks")
     options = ("--count", "80", "--latencies", "1", "--threads", "1", "--build", tmp_path)

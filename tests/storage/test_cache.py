@@ -12,13 +12,15 @@ import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import fsspec
 import numpy as np
 import pytest
+from peers import peer
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import index_cache, tfrecord
 from pixelmill.storage import cache, remote
+
+fsspec = peer("fsspec")
 
 READERS = 12
 ROUNDS = 4

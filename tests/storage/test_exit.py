@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from peers import needs
 from remote_faults import exits
+
+pytestmark = needs("obstore")
 
 
 def test_a_process_ends_while_obstore_reads() -> None:

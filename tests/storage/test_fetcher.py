@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from loopback_s3 import Faults, LoopbackS3
+from peers import needs
 
 from pixelmill.storage import cache as cache_folders
 from pixelmill.storage.fetch_work import Fetched, FetchSettings
@@ -19,6 +20,9 @@ from pixelmill.storage.pacing import FEWEST_REQUESTS, KNOWN_FROM, MOST_REQUESTS,
 from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Merging, Range, Waiting
 from pixelmill.storage.requests import Patience
+
+pytestmark = needs("fsspec")
+
 
 CONTENT = bytes(range(256)) * 64
 QUICK = FetchSettings(patience=Patience(first_pause=0.001, longest_pause=0.01, attempt=2.0))

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pytest
 from dataset_cases import odd_samples, plain_samples, write
+from peers import peer
 
 import pixelmill
 from pixelmill.errors import DataError
 from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.formats.sample import Sample
 from pixelmill.storage import remote
+
+fsspec = peer("fsspec")
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from loopback_s3 import LoopbackS3
+from peers import needs
 from remote_datasets import BATCH, COUNT, content, make, pipeline
 
 EPOCH = COUNT // BATCH
@@ -43,6 +44,7 @@ print(len(set(content(pipe, int(sys.argv[4])))))
 
 
 @pytest.mark.parametrize("kind", ["file", "tfrecord"])
+@needs("fsspec")
 def test_eight_processes_fetch_each_byte_once(kind: str, server: LoopbackS3) -> None:
     support = str(Path(__file__).parents[1] / "support")
     command = [sys.executable, "-c", READ, server.endpoint, support, kind, str(EPOCH)]

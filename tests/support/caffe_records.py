@@ -6,7 +6,9 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-import lmdb
+from peers import peer
+
+lmdb = peer("lmdb")
 
 
 def varint(number: int) -> bytes:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import numpy as np
+from peers import peer
 
 from pixelmill import Pipeline, convert, fn, tfrecord
 from pixelmill.create import create_images
@@ -18,6 +18,8 @@ from pixelmill.formats.tfrecord.index import open_files
 from pixelmill.formats.tfrecord.index_file import write_index as write_tfrecord_index
 from pixelmill.formats.webdataset.index_file import write_index as write_tar_index
 from pixelmill.formats.webdataset.scan import scan as scan_tar
+
+fsspec = peer("fsspec")
 
 COUNT = 24
 BATCH = 8

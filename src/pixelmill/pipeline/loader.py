@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -28,6 +29,8 @@ class Loader:
 
     A batch contains an array for each output, or a list of arrays if its samples differ in shape. If bad samples may be
     filled in (`on_error="fill"`, or a callable), `"valid"` tells which samples are real.
+
+    Several threads may share a loop: each batch goes to one of them.
 
     A pipeline without a reader ends an epoch when its source raises StopIteration; the loader then has no length.
 
@@ -65,6 +68,7 @@ class Loader:
         if pipeline.reader_meta():
             self._order = use_reader_epochs(pipeline, self._policy, reader_name, pad=True)
         self._loops = 0
+        self._taking = threading.Lock()
         self._begin(ended=False)
 
     def _begin(self, *, ended: bool) -> None:
@@ -172,6 +176,10 @@ class _Loop:
         return self
 
     def __next__(self) -> Batch:
+        with self._loader._taking:
+            return self._next()
+
+    def _next(self) -> Batch:
         if self._done:
             raise StopIteration
         if self._number != self._loader._loops:

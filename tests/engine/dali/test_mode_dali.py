@@ -12,6 +12,7 @@ import gpu_test
 import numpy as np
 import pytest
 from locations import TESTS
+from peers import needs
 from PIL import Image
 from small_jobs import tree
 
@@ -25,6 +26,9 @@ from pixelmill.formats.example import decode
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.tfrecord import read_records
 from pixelmill.ingest import ingest
+
+pytestmark = needs("nvidia.dali")
+
 
 COUNT = 12
 
