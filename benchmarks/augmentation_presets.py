@@ -1,12 +1,12 @@
-"""Whole presets from JPEG files to batches of CHW floats beside Albumentations in a DataLoader, each with two processors.
+"""Whole presets from JPEG files to batches of CHW floats beside Albumentations in a DataLoader, on two processors.
 
     python benchmarks/augmentation_presets.py [--images 320] [--rounds 5] [--json FILE]
 
-pixelmill runs the preset of a recipe in a pipeline with 2 threads. Albumentations runs transforms of the same kind, sizes
-and probabilities in a torch DataLoader with 2 worker processes that persist, after cv2.imread, with OpenCV's own threads
-off, and converts to floats in the worker. Both read the same files and deliver batches of 16. A round measures one epoch
-of each in turn by wall-clock time; the ratio is the median of the ratios of the rounds, its spread the distance of their
-quartiles divided by it.
+pixelmill runs the preset of a recipe in a pipeline with 2 threads. Albumentations runs transforms of the same kind,
+sizes and probabilities in a torch DataLoader with 2 worker processes that persist, after cv2.imread, with OpenCV's own
+threads off, and converts to floats in the worker. Both read the same files and deliver batches of 16. A round measures
+one epoch of each in turn by wall-clock time; the ratio is the median of the ratios of the rounds, its spread the
+distance of their quartiles divided by it.
 """
 
 from __future__ import annotations
@@ -178,7 +178,9 @@ def main() -> None:
         measure("nnunet", segmentation_of_albumentations, has_masks=True, **how),
     ]
     if given.json:
-        given.json.write_text(json.dumps({"machine": facts, **how, "presets": presets}, indent=1) + "\n", "utf-8")
+        given.json.write_text(
+            json.dumps({"machine": facts, **how, "augmentation_presets": presets}, indent=1) + "\n", "utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python benchmarks/augmentation_transforms.py [--only NAME ...] [--json FILE]
 
-What is compared is what a training program does: it applies a transform to one image after the other in its loader, from
-decoded pixels in memory to new pixels in memory. Each contestant does so the way its users do.
+What is compared is what a training program does: it applies a transform to one image after the other in its loader,
+from decoded pixels in memory to new pixels in memory. Each contestant does so the way its users do.
 
 - pixelmill runs a recipe of one step in a pipeline, 16 images in a batch. This column counts.
 - Albumentations is called image by image, the transform alone without `A.Compose`, which would add to its cost.
@@ -13,9 +13,9 @@ decoded pixels in memory to new pixels in memory. Each contestant does so the wa
 
 The 16 images differ, so nobody finds the last image in the cache, and all contestants take the same 16. Everything runs
 in one thread; times are processor time of the process, all threads and the kernel's work included. Rounds are
-interleaved: each round measures all contestants in turn, so that a disturbance meets all. The ratio of a row is the median of the
-ratios of its rounds, and its spread the distance of the quartiles of these ratios, divided by the median.
-`augmentation_cases.py` says which parameters each has.
+interleaved: each round measures all contestants in turn, so that a disturbance meets all. The ratio of a row is the
+median of the ratios of its rounds, and its spread the distance of the quartiles of these ratios, divided by the median.
+A row whose spread is above 20 % is measured again, up to twice. `augmentation_cases.py` says which parameters each has.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from pixelmill.recipe import Recipe
 
 BATCH, ROUNDS, SLOW_ROUNDS = 16, 9, 5
 BLOCK_SECONDS = 0.02  # the least processor time of a block; shorter ones are repeated
+MOST_SPREAD = 0.2
 SLOW_SECONDS = 0.5  # blocks of 16 images that take longer have fewer rounds
 
 
@@ -162,6 +163,9 @@ def main() -> None:
     print(f"{'transform':<22}{'batch ms':>10}{'albumentations':>16}{'ratio':>8}{'spread':>8}{'single':>9}{'opencv':>9}")
     for name in given.only or TRANSFORMS:
         row = measure(name)
+        for _ in range(2):
+            if row["spread"] > MOST_SPREAD:
+                row = measure(name)
         rows.append(row)
         bare = f"{row['opencv_ms']:.3f}" if "opencv_ms" in row else ""
         print(
@@ -173,7 +177,7 @@ def main() -> None:
     faster = sum(ratio > 1 for ratio in ratios) / len(ratios)
     print(f"faster than Albumentations: {faster:.0%} of {len(rows)}, median {statistics.median(ratios):.2f} x")
     if given.json:
-        result = {"machine": facts, "without_a_step": nothing, "rows": rows}
+        result = {"machine": facts, "without_a_step": nothing, "augmentation_transforms": rows}
         given.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 
 
