@@ -96,6 +96,16 @@ inline void store_eight_colors(uint8_t* out, __m256i red, __m256i green, __m256i
     _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(pixels, 1));
 }
 
+// Eight levels, each three times.
+inline void store_eight_grays(uint8_t* out, __m256i levels) {
+    const __m256i order =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 4, 4, 4, 8, 8, 8, 12, 12, 12, -1, -1, -1, -1));
+    const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    const __m256i pixels = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(levels, order), join);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(pixels));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(pixels, 1));
+}
+
 #endif
 
 // Pixels of three bytes on both sides.
@@ -111,12 +121,11 @@ inline void packed_bytes(uint8_t* out, const uint8_t* in, int64_t pixels, const 
         const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 3 * x + 8));
         const __m256i eight = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
         const __m256 r = channel_of_eight(eight, 0), g = channel_of_eight(eight, 1), b = channel_of_eight(eight, 2);
-        const __m256i first = eight_levels(colors.sum(0, r, g, b));
         if (gray) {
-            store_eight_colors(out + 3 * x, first, first, first);
+            store_eight_grays(out + 3 * x, colors.channel(0, r, g, b));
             continue;
         }
-        store_eight_colors(out + 3 * x, first, eight_levels(colors.sum(1, r, g, b)),
+        store_eight_colors(out + 3 * x, eight_levels(colors.sum(0, r, g, b)), eight_levels(colors.sum(1, r, g, b)),
                            eight_levels(colors.sum(2, r, g, b)));
     }
 #endif

@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "copy.h"
 #include "four_bytes.h"
+#include "levels.h"
 #include "simd.h"
 
 namespace pixelmill {
@@ -129,6 +130,22 @@ Raster image_of(const Value& value) {
             value.shape[2], value.stride[0], value.stride[1], value.stride[2]};
 }
 
+Value value_of(const Raster& image) {
+    Value value;
+    value.data = image.data;
+    value.dtype = image.dtype;
+    value.ndim = 3;
+    value.shape = {image.height, image.width, image.channels};
+    value.stride = {image.row, image.pixel, image.channel};
+    return value;
+}
+
+bool changes_nothing(const Scaling& scaling, int64_t channels) {
+    bool same = true;
+    for (int64_t c = 0; c < channels; ++c) same &= scaling.subtract[c] == 0 && scaling.multiply[c] == 1;
+    return same;
+}
+
 void pack_bytes(const Raster& out, const Raster& in, Arena& arena) {
     const PixelRows& rows = pixel_rows();
     const FourByteRows source(in, arena);
@@ -165,6 +182,10 @@ void normalize(const Raster& out, const Raster& in, const Scaling& scaling, Aren
     const bool planes = out.pixel == 1, pixels = out.channel == 1 && out.channels == in.channels;
     if (out.dtype == DType::f32 && FourByteRows::fit(in) && (planes || pixels)) {
         normalize_bytes(out, in, scaling, arena);
+    } else if (out.dtype == DType::u8 && in.dtype == DType::u8 && changes_nothing(scaling, in.channels)) {
+        Raster same = out;
+        same.channels = in.channels;
+        copy_elements(value_of(same), value_of(in));
     } else {
         const auto to = [&](auto o) {
             with_type(in.dtype, [&](auto i) { normalize_any<decltype(o), decltype(i)>(out, in, scaling); });
@@ -184,6 +205,14 @@ void pack(const Value& out, const Value& in, Arena& arena) {
     if (in.ndim == 3 && !in.contiguous()) {
         const Raster from = image_of(in);
         const bool packed_rows = from.pixel == from.channels;
+        if (from.dtype == DType::u8 && from.channels == 3 && from.channel == 1 && from.pixel == -3) {
+            const Raster to = image_of(out);
+            for (int64_t y = 0; y < to.height; ++y) {
+                level_passes().reverse_threes(reinterpret_cast<uint8_t*>(to.at(y, 0)),
+                                              reinterpret_cast<const uint8_t*>(from.at(y, from.width - 1)), to.width);
+            }
+            return;
+        }
         if (!packed_rows && FourByteRows::fit(from)) return pack_bytes(image_of(out), from, arena);
     }
     copy_elements(out, in);

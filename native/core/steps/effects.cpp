@@ -24,7 +24,9 @@ using Table = std::array<uint8_t, 256>;
 
 Table table_of(const std::string& curve, std::span<const Value> numbers) {
     Table table;
-    const auto number = [&](size_t index) { return number_at(numbers, index, curve); };
+    double given[2] = {};
+    for (size_t i = 0; i < numbers.size() && i < 2; ++i) given[i] = number_at(numbers, i, curve);
+    const auto number = [&](size_t index) { return given[index]; };
     for (int v = 0; v < 256; ++v) {
         const double t = v / 255.0;
         double to = v;
