@@ -26,8 +26,6 @@ struct LevelPasses {
     void (*keep_bits)(uint8_t* out, const uint8_t* in, int64_t count, uint8_t bits);
     // Channel c of each pixel of three is channel from[c], or 0 where that is negative.
     void (*choose_channels)(uint8_t* out, const uint8_t* in, int64_t pixels, const int8_t* from);
-    // Pixels of three bytes from right to left; both pointers are to the first byte in memory.
-    void (*reverse_threes)(uint8_t* out, const uint8_t* in, int64_t pixels);
     // sums[i] += in[i] - old[i]
     void (*slide)(int32_t* sums, const int32_t* in, const int32_t* old, int64_t count);
     // sums[i] * factor, rounded, as bytes

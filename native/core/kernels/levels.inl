@@ -53,22 +53,6 @@ inline void choose_channels(uint8_t* out, const uint8_t* in, int64_t pixels, con
     }
 }
 
-inline void reverse_threes(uint8_t* out, const uint8_t* in, int64_t pixels) {
-    int64_t x = 0;
-#if AVX2_CODE
-    // Five pixels of three bytes, loaded with the byte before them; the sixteenth byte that is written is overwritten
-    // by the next pixel.
-    const __m128i five = _mm_setr_epi8(13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, 0);
-    for (; x + 6 <= pixels; x += 5) {
-        const __m128i from = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 3 * (pixels - 5 - x) - 1));
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * x), _mm_shuffle_epi8(from, five));
-    }
-#endif
-    for (; x < pixels; ++x) {
-        for (int c = 0; c < 3; ++c) out[3 * x + c] = in[3 * (pixels - 1 - x) + c];
-    }
-}
-
 inline void slide(int32_t* sums, const int32_t* in, const int32_t* old, int64_t count) {
     for (int64_t i = 0; i < count; ++i) sums[i] += in[i] - old[i];
 }
@@ -108,5 +92,5 @@ inline void mean_of_sums(uint8_t* out, const uint16_t* sums, int64_t count, int6
     }
 }
 
-inline const LevelPasses passes{look_up, invert_from, keep_bits,   choose_channels, reverse_threes,
+inline const LevelPasses passes{look_up, invert_from, keep_bits,   choose_channels,
                                 slide,   scaled,      slide_bytes, mean_of_sums};

@@ -10,7 +10,6 @@
 #include "convert.h"
 #include "copy.h"
 #include "four_bytes.h"
-#include "levels.h"
 #include "simd.h"
 
 namespace pixelmill {
@@ -205,14 +204,6 @@ void pack(const Value& out, const Value& in, Arena& arena) {
     if (in.ndim == 3 && !in.contiguous()) {
         const Raster from = image_of(in);
         const bool packed_rows = from.pixel == from.channels;
-        if (from.dtype == DType::u8 && from.channels == 3 && from.channel == 1 && from.pixel == -3) {
-            const Raster to = image_of(out);
-            for (int64_t y = 0; y < to.height; ++y) {
-                level_passes().reverse_threes(reinterpret_cast<uint8_t*>(to.at(y, 0)),
-                                              reinterpret_cast<const uint8_t*>(from.at(y, from.width - 1)), to.width);
-            }
-            return;
-        }
         if (!packed_rows && FourByteRows::fit(from)) return pack_bytes(image_of(out), from, arena);
     }
     copy_elements(out, in);
