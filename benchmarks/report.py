@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import augmentation_tables
 import dataset_tables
 import tables
 from workloads import AFTER_DECODING, WORKLOADS
@@ -46,12 +47,18 @@ def main() -> None:
 def page(text: str, runs: Sequence[dict[str, Any]]) -> str:
     """Replace the text between the markers."""
     speeds, stages = newest(runs, "workloads"), newest(runs, "stages")
-    others = latest_operators(runs) + dataset_tables.latest(runs) + latest(runs, "dali_engine")
+    others = (
+        latest_operators(runs)
+        + dataset_tables.latest(runs)
+        + latest(runs, "dali_engine")
+        + augmentation_tables.newest(runs)
+    )
     sections = {
         "overview": overview(speeds),
         "results": "\n\n".join(speed_section(*key, *speeds[key]) for key in ordered(speeds)) or NOTHING,
         "datasets": dataset_tables.sections(runs, table) or NOTHING,
         "operators": operators(runs),
+        "augmentation": augmentation_tables.sections(runs, table) or NOTHING,
         "stages": "\n\n".join(stage_section(*key, *stages[key]) for key in ordered(stages)) or NOTHING,
         "dispatch": dispatch(runs),
         "dali engine": dali_engine(runs),

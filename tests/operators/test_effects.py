@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,3 +125,54 @@ def test_arguments_that_cannot_be_are_refused(name, arguments):
 def test_types_that_cannot_be_are_refused(name):
     with pytest.raises((ArgumentError, DataError), match="uint8"):
         apply(name, np.zeros((4, 4, 3), np.float32))
+
+
+LEVELS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {}) for name in ("snow", "channel_shuffle", "channel_dropout", "sepia", "to_gray", "tone_curve")),
+    *((name, {}) for name in ("noise.iso", "noise.speckle", "equalize", "grid_mask", "downscale", "sharpen", "emboss")),
+    *(("box_blur", {"size": size}) for size in (3, 5, 15, 21)),
+    *(("zoom_blur", {"factor": 1.4, "samples": samples}) for samples in (2, 7, 64)),
+    ("gamma", {"gamma": 0.7}),
+    ("rgb_shift", {"shift": [30.5, -90.0, 4.0]}),
+    ("color_jitter", {"saturation": 1.7, "hue": 40.0, "brightness": 1.4}),
+    ("brightness_contrast", {"brightness": 1.3, "contrast": 1.2}),
+    ("motion_blur", {"size": 9, "angle": 30.0}),
+    ("defocus", {"radius": 4.0}),
+]
+
+
+def print_hashes():
+    """Print a hash of what each effect makes; run in other processes, which choose their instructions at the start."""
+    for width in (5, 83):
+        image = np.random.default_rng(7).integers(0, 256, (37, width, 3), np.uint8)
+        for name, arguments in LEVELS:
+            print(name, arguments, width, hashlib.sha256(apply(name, image, **arguments).tobytes()).hexdigest())
+
+
+def test_effects_have_the_same_bytes_with_all_instructions():
+    found = []
+    for level in ("base", "avx2", None):  # None: the best of this machine
+        environment = {name: value for name, value in os.environ.items() if name != "PIXELMILL_SIMD"}
+        if level is not None:
+            environment["PIXELMILL_SIMD"] = level
+        program = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_effects"
+        program += "; test_effects.print_hashes()"
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout.splitlines())
+    assert len(found[0]) == 2 * len(LEVELS)
+    assert found[0] == found[1]
+    assert found[0] == found[2]
+
+
+def test_zoom_blur_rounds_to_the_nearest_mean():
+    image = np.random.default_rng(8).integers(0, 256, (9, 33, 3), np.uint8)
+    for samples in (2, 3, 5, 7, 11, 23, 47, 63, 64):
+        places = []
+        for extent in image.shape[:2]:
+            scales = 1 + 0.5 * np.arange(samples) / (samples - 1)
+            at = extent / 2 + (np.arange(extent) + 0.5 - extent / 2) / scales[:, None]
+            places.append(np.clip(at.astype(int), 0, extent - 1))
+        copies = np.stack([image[rows][:, columns] for rows, columns in zip(*places, strict=True)]).astype(int)
+        expected = (copies.sum(0) + samples // 2) // samples
+        np.testing.assert_array_equal(apply("zoom_blur", image, samples=samples, factor=1.5), expected)

@@ -1,7 +1,11 @@
 #include "color.h"
 
+#include <cmath>
+#include <cstring>
+
 #include "convert.h"
 #include "four_bytes.h"
+#include "levels.h"
 #include "simd.h"
 
 namespace pixelmill {
@@ -61,12 +65,50 @@ int place_of(DType dtype) {
     }
 }
 
+LevelTable all_levels() {
+    LevelTable levels;
+    for (size_t i = 0; i < 256; ++i) levels[i] = static_cast<uint8_t>(i);
+    return levels;
+}
+
+// Whether each channel depends on itself alone.
+bool is_diagonal(const ColorMatrix& matrix) {
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            if ((i != j && matrix.weight[i][j] != 0) || !std::isfinite(matrix.weight[i][j])) return false;
+        }
+    }
+    return true;
+}
+
+std::array<LevelTable, 3> tables_of(const ColorMatrix& matrix) {
+    const LevelTable levels = all_levels();
+    std::array<LevelTable, 3> tables;
+    const auto pass = color_rows().multiply_add[0][0];
+    for (size_t c = 0; c < 3; ++c) pass(tables[c].data(), levels.data(), 256, matrix.weight[c][c], matrix.offset[c]);
+    return tables;
+}
+
 }  // namespace
 
 void transform_colors(const Raster& out, const Raster& in, const ColorMatrix& matrix, Arena& arena) {
     if (in.height == 0 || in.width == 0) return;
     const ColorRows& rows = color_rows();
     if (in.dtype == DType::u8 && out.dtype == DType::u8) {
+        if (in.pixel == 3 && in.channel == 1 && in.channels == 3) {
+            const bool by_tables = uses_wide_tables() && is_diagonal(matrix);
+            const std::array<LevelTable, 3> tables = by_tables ? tables_of(matrix) : std::array<LevelTable, 3>{};
+            for (int64_t y = 0; y < in.height; ++y) {
+                auto* to = reinterpret_cast<uint8_t*>(out.at(y, 0));
+                const auto* from = reinterpret_cast<const uint8_t*>(in.at(y, 0));
+                if (by_tables) {
+                    look_up_colors(to, from, in.width, tables.data());
+                } else {
+                    rows.packed_bytes(to, from, in.width, matrix);
+                }
+            }
+            return;
+        }
         return for_each_row(out, in, arena,
                             [&](uint8_t* to, const uint8_t* from) { rows.bytes(to, from, in.width, matrix); });
     }
@@ -116,6 +158,12 @@ void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int 
 
 void multiply_add(const Value& out, const Value& in, float factor, float addend) {
     const auto pass = color_rows().multiply_add[place_of(out.dtype)][place_of(in.dtype)];
+    if (in.dtype == DType::u8 && out.dtype == DType::u8 && uses_wide_tables() && in.elements() >= 1024) {
+        const LevelTable levels = all_levels();
+        LevelTable table;
+        pass(table.data(), levels.data(), 256, factor, addend);
+        return look_up(out.as<uint8_t>(), in.as<uint8_t>(), in.elements(), table.data());
+    }
     pass(out.data, in.data, in.elements(), factor, addend);
 }
 

@@ -33,10 +33,11 @@ struct EightColors {
             offset[i] = _mm256_set1_ps(matrix.offset[i]);
         }
     }
-    __m256i channel(int i, __m256 r, __m256 g, __m256 b) const {
+    __m256 sum(int i, __m256 r, __m256 g, __m256 b) const {
         const __m256 two = _mm256_add_ps(_mm256_mul_ps(weight[i][0], r), _mm256_mul_ps(weight[i][1], g));
-        return eight_bytes(_mm256_add_ps(_mm256_add_ps(two, _mm256_mul_ps(weight[i][2], b)), offset[i]));
+        return _mm256_add_ps(_mm256_add_ps(two, _mm256_mul_ps(weight[i][2], b)), offset[i]);
     }
+    __m256i channel(int i, __m256 r, __m256 g, __m256 b) const { return eight_bytes(sum(i, r, g, b)); }
 };
 
 inline __m256 in_both_halves(float a, float b, float c) { return _mm256_setr_ps(a, b, c, 0, a, b, c, 0); }
@@ -65,6 +66,71 @@ inline void bytes(uint8_t* out, const uint8_t* in, int64_t pixels, const ColorMa
 #endif
     for (; x < pixels; ++x) {
         const float r = in[4 * x], g = in[4 * x + 1], b = in[4 * x + 2];
+        for (int i = 0; i < 3; ++i) out[3 * x + i] = byte_of(mixed(matrix, i, r, g, b));
+    }
+}
+
+#if AVX2_CODE
+
+// Like eight_bytes, but negative numbers are left to the packing, which makes them 0. NaN becomes the lowest integer.
+inline __m256i eight_levels(__m256 x) {
+    return _mm256_cvttps_epi32(_mm256_add_ps(_mm256_min_ps(_mm256_set1_ps(255.0f), x), _mm256_set1_ps(0.5f)));
+}
+
+// One channel of eight pixels of three bytes: four from the first byte of the lower half, four from the fifth of the
+// upper half.
+inline __m256 channel_of_eight(__m256i pixels, int channel) {
+    const __m256i order = _mm256_setr_epi8(0, -1, -1, -1, 3, -1, -1, -1, 6, -1, -1, -1, 9, -1, -1, -1,  //
+                                           4, -1, -1, -1, 7, -1, -1, -1, 10, -1, -1, -1, 13, -1, -1, -1);
+    const __m256i places = _mm256_add_epi32(order, _mm256_set1_epi32(channel));
+    return _mm256_cvtepi32_ps(_mm256_shuffle_epi8(pixels, places));
+}
+
+inline void store_eight_colors(uint8_t* out, __m256i red, __m256i green, __m256i blue) {
+    const __m256i order =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, -1, -1, -1, -1));
+    const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    const __m256i planes = _mm256_packus_epi16(_mm256_packs_epi32(red, green), _mm256_packs_epi32(blue, blue));
+    const __m256i pixels = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(planes, order), join);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(pixels));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(pixels, 1));
+}
+
+// Eight levels, each three times.
+inline void store_eight_grays(uint8_t* out, __m256i levels) {
+    const __m256i order =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 4, 4, 4, 8, 8, 8, 12, 12, 12, -1, -1, -1, -1));
+    const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    const __m256i pixels = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(levels, order), join);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(pixels));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(pixels, 1));
+}
+
+#endif
+
+// Pixels of three bytes on both sides.
+inline void packed_bytes(uint8_t* out, const uint8_t* in, int64_t pixels, const ColorMatrix& matrix) {
+    int64_t x = 0;
+#if AVX2_CODE
+    const EightColors colors(matrix);
+    const bool gray = std::memcmp(matrix.weight[0], matrix.weight[1], sizeof matrix.weight[0]) == 0 &&
+                      std::memcmp(matrix.weight[0], matrix.weight[2], sizeof matrix.weight[0]) == 0 &&
+                      matrix.offset[0] == matrix.offset[1] && matrix.offset[0] == matrix.offset[2];
+    for (; x + 8 <= pixels; x += 8) {
+        const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 3 * x));
+        const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 3 * x + 8));
+        const __m256i eight = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+        const __m256 r = channel_of_eight(eight, 0), g = channel_of_eight(eight, 1), b = channel_of_eight(eight, 2);
+        if (gray) {
+            store_eight_grays(out + 3 * x, colors.channel(0, r, g, b));
+            continue;
+        }
+        store_eight_colors(out + 3 * x, eight_levels(colors.sum(0, r, g, b)), eight_levels(colors.sum(1, r, g, b)),
+                           eight_levels(colors.sum(2, r, g, b)));
+    }
+#endif
+    for (; x < pixels; ++x) {
+        const float r = in[3 * x], g = in[3 * x + 1], b = in[3 * x + 2];
         for (int i = 0; i < 3; ++i) out[3 * x + i] = byte_of(mixed(matrix, i, r, g, b));
     }
 }
@@ -201,6 +267,7 @@ inline void multiply_add_bytes(void* out, const void* in, int64_t count, float f
 
 constexpr ColorRows color_rows{
     bytes,
+    packed_bytes,
     floats,
     gray,
     reversed,

@@ -190,9 +190,33 @@ void store_row(const Raster& out, int64_t y, const float* in) {
     });
 }
 
+// Bytes to bytes: sums never leave the registers, and weights of zero are left out, of which lines and disks have many.
+void filter_bytes(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena) {
+    const FloatRows source(in, filter, arena);
+    const int64_t length = out.width * out.channels, above = filter.valid ? 0 : filter.anchor_y;
+    const int64_t size = filter.height * filter.width;
+    auto* weights = arena.take<float>(static_cast<size_t>(size));
+    auto* places = arena.take<int64_t>(static_cast<size_t>(size));
+    const auto** from = arena.take<const float*>(static_cast<size_t>(size));
+    int64_t taps = 0;
+    for (int64_t i = 0; i < size; ++i) {
+        if (filter.weights[i] == 0) continue;
+        weights[taps] = filter.weights[i];
+        places[taps++] = i;
+    }
+    for (int64_t y = -above; y < filter.height - 1 - above; ++y) source.load(y);
+    for (int64_t y = 0; y < out.height; ++y) {
+        source.load(y - above + filter.height - 1);
+        for (int64_t k = 0; k < taps; ++k)
+            from[k] = source.place(y - above + places[k] / filter.width) + places[k] % filter.width * in.channels;
+        convolution().correlate_bytes(reinterpret_cast<uint8_t*>(out.at(y, 0)), from, weights, taps, length);
+    }
+}
+
 }  // namespace
 
 void filter(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena) {
+    if (in.dtype == DType::u8 && out.dtype == DType::u8) return filter_bytes(out, in, filter, arena);
     const FloatRows source(in, filter, arena);
     const int64_t length = out.width * out.channels, above = filter.valid ? 0 : filter.anchor_y;
     float* lines[2] = {arena.take<float>(static_cast<size_t>(length)), arena.take<float>(static_cast<size_t>(length))};

@@ -66,6 +66,8 @@ struct Convolution {
     void (*blur_line)(uint8_t* out, const int16_t* in, const int16_t* weights, int reach, int64_t step, int64_t length);
     void (*load_bytes)(float* out, const uint8_t* in, int64_t count);
     void (*store_bytes)(uint8_t* out, const float* in, int64_t count);
+    // One output row, rounded to bytes: the sum of from[k][x] * weights[k] over all taps.
+    void (*correlate_bytes)(uint8_t* out, const float* const* from, const float* weights, int64_t taps, int64_t length);
 };
 const Convolution& convolution();  // of the current SIMD level
 

@@ -196,20 +196,26 @@ inline void load_bytes(float* out, const uint8_t* in, int64_t count) {
 }
 
 #if AVX2_CODE
-inline __m256i rounded_bytes(const float* in) {
-    const __m256 x = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(in), _mm256_setzero_ps()), _mm256_set1_ps(255.0f));
+
+inline __m256i rounded_bytes(__m256 sum) {
+    const __m256 x = _mm256_min_ps(_mm256_max_ps(sum, _mm256_setzero_ps()), _mm256_set1_ps(255.0f));
     return _mm256_cvttps_epi32(_mm256_add_ps(x, _mm256_set1_ps(0.5f)));
 }
+
+inline __m256i joined_bytes(__m256 a, __m256 b, __m256 c, __m256 d) {
+    const __m256i low = _mm256_packs_epi32(rounded_bytes(a), rounded_bytes(b));
+    const __m256i high = _mm256_packs_epi32(rounded_bytes(c), rounded_bytes(d));
+    return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
 #endif
 
 inline void store_bytes(uint8_t* out, const float* in, int64_t count) {
     int64_t i = 0;
 #if AVX2_CODE
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     for (; i + 32 <= count; i += 32) {
-        const __m256i low = _mm256_packs_epi32(rounded_bytes(in + i), rounded_bytes(in + i + 8));
-        const __m256i high = _mm256_packs_epi32(rounded_bytes(in + i + 16), rounded_bytes(in + i + 24));
-        const __m256i all = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
+        const __m256i all = joined_bytes(_mm256_loadu_ps(in + i), _mm256_loadu_ps(in + i + 8),
+                                         _mm256_loadu_ps(in + i + 16), _mm256_loadu_ps(in + i + 24));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), all);
     }
 #endif
@@ -220,4 +226,28 @@ inline void store_bytes(uint8_t* out, const float* in, int64_t count) {
     }
 }
 
-constexpr Convolution convolution{correlate, blur_rows, blur_line, load_bytes, store_bytes};
+inline void correlate_bytes(uint8_t* out, const float* const* from, const float* weights, int64_t taps,
+                            int64_t length) {
+    int64_t x = 0;
+#if AVX2_CODE
+    for (; x + 32 <= length; x += 32) {
+        __m256 a = _mm256_setzero_ps(), b = a, c = a, d = a;
+        for (int64_t k = 0; k < taps; ++k) {
+            const __m256 weight = _mm256_broadcast_ss(weights + k);
+            const float* values = from[k] + x;
+            a = _mm256_add_ps(a, _mm256_mul_ps(_mm256_loadu_ps(values), weight));
+            b = _mm256_add_ps(b, _mm256_mul_ps(_mm256_loadu_ps(values + 8), weight));
+            c = _mm256_add_ps(c, _mm256_mul_ps(_mm256_loadu_ps(values + 16), weight));
+            d = _mm256_add_ps(d, _mm256_mul_ps(_mm256_loadu_ps(values + 24), weight));
+        }
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + x), joined_bytes(a, b, c, d));
+    }
+#endif
+    for (; x < length; ++x) {
+        float sum = 0;
+        for (int64_t k = 0; k < taps; ++k) sum += from[k][x] * weights[k];
+        store_bytes(out + x, &sum, 1);
+    }
+}
+
+constexpr Convolution convolution{correlate, blur_rows, blur_line, load_bytes, store_bytes, correlate_bytes};

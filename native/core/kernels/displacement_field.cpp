@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "places.h"
+
 namespace pixelmill {
 
 namespace {
-
-constexpr float nowhere = -1e8f;
 
 struct Support {
     int32_t nodes[4];
@@ -78,6 +78,7 @@ void DisplacedPlaces::row(float* x, float* y, int64_t at, int64_t width) const {
         for (int k = 0; k < 4; ++k) sum += made.weights[k] * nodes_.data[made.nodes[k] * length + i];
         line_[i] = sum;
     }
+    const PlacePasses& passes = place_passes();
     // The pixels of a cell look at the same nodes, so that the loop over them is one of vectors.
     for (int64_t first = 0; first < width;) {
         const int32_t* nodes = first_ + 4 * first;
@@ -88,11 +89,9 @@ void DisplacedPlaces::row(float* x, float* y, int64_t at, int64_t width) const {
             across[k] = line_[2 * nodes[k]] * static_cast<float>(width_);
             down[k] = line_[2 * nodes[k] + 1] * static_cast<float>(height_);
         }
-        for (int64_t i = first; i < end; ++i) {
-            const float *a = weights_, *b = a + width_, *c = b + width_, *d = c + width_;
-            x[i] = static_cast<float>(i) + (a[i] * across[0] + b[i] * across[1] + c[i] * across[2] + d[i] * across[3]);
-            y[i] = static_cast<float>(at) + (a[i] * down[0] + b[i] * down[1] + c[i] * down[2] + d[i] * down[3]);
-        }
+        const float* weights = weights_ + first;
+        passes.displace(x + first, weights, width_, across, static_cast<float>(first), 1, end - first);
+        passes.displace(y + first, weights, width_, down, static_cast<float>(at), 0, end - first);
         first = end;
     }
     if (polygon_.count > 0) {
@@ -106,21 +105,8 @@ void DisplacedPlaces::row(float* x, float* y, int64_t at, int64_t width) const {
 void DisplacedPlaces::map_row(float* x, float* y, int64_t width) const {
     const auto& m = matrix_;
     const bool affine = m[6] == 0 && m[7] == 0 && m[8] == 1;
-    if (affine && polygon_.count == 0) {
-        for (int64_t i = 0; i < width; ++i) {
-            const auto across = static_cast<double>(x[i]), down = static_cast<double>(y[i]);
-            x[i] = static_cast<float>(m[0] * across + m[1] * down + m[2]);
-            y[i] = static_cast<float>(m[3] * across + m[4] * down + m[5]);
-        }
-        return;
-    }
-    for (int64_t i = 0; i < width; ++i) {
-        if (x[i] == nowhere) continue;
-        const auto across = static_cast<double>(x[i]), down = static_cast<double>(y[i]);
-        const double divisor = m[6] * across + m[7] * down + m[8], scale = divisor == 0 ? 0 : 1 / divisor;
-        x[i] = static_cast<float>((m[0] * across + m[1] * down + m[2]) * scale);
-        y[i] = static_cast<float>((m[3] * across + m[4] * down + m[5]) * scale);
-    }
+    const PlacePasses& passes = place_passes();
+    (affine && polygon_.count == 0 ? passes.move : passes.project)(x, y, m.data(), width);
 }
 
 }  // namespace pixelmill

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "convert.h"
 #include "simd.h"
 
 namespace pixelmill {

@@ -83,4 +83,44 @@ inline void uniforms(float* out, const uint32_t* from, int64_t count, double low
     }
 }
 
-constexpr Draws draws{words, normals, uniforms};
+inline void leading_normals(float* out, const uint32_t* from, int64_t blocks) {
+    int64_t i = 0;
+#if AVX2_CODE
+    for (; i + 8 <= blocks; i += 8) eight_leading(out + i, from + 4 * i);
+#endif
+    for (; i < blocks; ++i) {
+        float pair[2];
+        normal_pair(pair, from[4 * i], from[4 * i + 1], 0.0f, 1.0f);
+        out[i] = pair[0];
+    }
+}
+
+inline void speckle(uint8_t* out, const uint8_t* in, const float* noise, int64_t pixels, int64_t channels, float luma) {
+    int64_t i = 0;
+#if AVX2_CODE
+    for (; channels == 3 && i + 8 <= pixels; i += 8) speckle_eight(out + 3 * i, in + 3 * i, noise + i, luma);
+#endif
+    for (; i < pixels; ++i) {
+        for (int64_t c = i * channels; c < (i + 1) * channels; ++c) {
+            const auto level = static_cast<float>(in[c]);
+            out[c] = convert<uint8_t>(level + level * luma * noise[i]);
+        }
+    }
+}
+
+inline void grain(uint8_t* out, const uint8_t* in, const float* noise, int64_t pixels, int64_t channels, float luma,
+                  float color) {
+    int64_t i = 0;
+#if AVX2_CODE
+    for (; channels == 3 && i + 8 <= pixels; i += 8) grain_eight(out + 3 * i, in + 3 * i, noise + 4 * i, luma, color);
+#endif
+    for (; i < pixels; ++i) {
+        for (int64_t c = 0; c < channels; ++c) {
+            const auto level = static_cast<float>(in[i * channels + c]);
+            out[i * channels + c] =
+                convert<uint8_t>(level + level * luma * noise[4 * i] + color * noise[4 * i + 1 + c]);
+        }
+    }
+}
+
+constexpr Draws draws{words, normals, uniforms, leading_normals, speckle, grain};

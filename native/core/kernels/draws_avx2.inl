@@ -68,11 +68,12 @@ inline __m256 eight_radii(__m256i word) {
     return _mm256_sqrt_ps(_mm256_mul_ps(_mm256_set1_ps(-2.0f), eight_logarithms(share)));
 }
 
-inline void eight_pairs(float* out, const uint32_t* from, float mean, float deviation) {
-    const __m256 a = _mm256_loadu_ps(reinterpret_cast<const float*>(from));
-    const __m256 b = _mm256_loadu_ps(reinterpret_cast<const float*>(from + 8));
-    const __m256 radius = eight_radii(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)));
-    const __m256i word = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xDD));
+struct EightPairs {
+    __m256 x, y;
+};
+
+// Points of the unit circle, by words for their angles.
+inline EightPairs eight_directions(__m256i word) {
     const __m256i quarter = _mm256_srli_epi32(_mm256_add_epi32(word, _mm256_set1_epi32(0x20000000)), 30);
     const __m256i rest = _mm256_sub_epi32(word, _mm256_slli_epi32(quarter, 30));
     const __m256 angle = _mm256_mul_ps(_mm256_cvtepi32_ps(rest), _mm256_set1_ps(word_angle));
@@ -89,9 +90,83 @@ inline void eight_pairs(float* out, const uint32_t* from, float mean, float devi
     const __m256i sign = _mm256_set1_epi32(INT32_MIN), next = _mm256_add_epi32(quarter, _mm256_set1_epi32(1));
     x = _mm256_xor_ps(x, _mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(next, 30), sign)));
     y = _mm256_xor_ps(y, _mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(quarter, 30), sign)));
+    return {x, y};
+}
+
+inline void eight_pairs(float* out, const uint32_t* from, float mean, float deviation) {
+    const __m256 a = _mm256_loadu_ps(reinterpret_cast<const float*>(from));
+    const __m256 b = _mm256_loadu_ps(reinterpret_cast<const float*>(from + 8));
+    const __m256 radius = eight_radii(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)));
+    auto [x, y] = eight_directions(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xDD)));
     const __m256 scale = _mm256_set1_ps(deviation), center = _mm256_set1_ps(mean);
     x = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(radius, x), scale), center);
     y = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(radius, y), scale), center);
     _mm256_storeu_ps(out, _mm256_unpacklo_ps(x, y));
     _mm256_storeu_ps(out + 8, _mm256_unpackhi_ps(x, y));
+}
+
+// The first normal of each of eight blocks of four words.
+inline void eight_leading(float* out, const uint32_t* from) {
+    const auto* blocks = reinterpret_cast<const __m256i*>(from);
+    const __m256i v0 = _mm256_loadu_si256(blocks), v1 = _mm256_loadu_si256(blocks + 1);
+    const __m256i v2 = _mm256_loadu_si256(blocks + 2), v3 = _mm256_loadu_si256(blocks + 3);
+    const __m256 a = _mm256_castsi256_ps(_mm256_unpacklo_epi64(v0, v1));  // of blocks 0, 2, 1 and 3
+    const __m256 b = _mm256_castsi256_ps(_mm256_unpacklo_epi64(v2, v3));
+    const __m256 radius = eight_radii(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)));
+    const __m256 x = eight_directions(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xDD))).x;
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    _mm256_storeu_ps(out, _mm256_permutevar8x32_ps(_mm256_mul_ps(radius, x), order));
+}
+
+// To the nearest byte, as convert<uint8_t> does it.
+inline __m256i eight_nearest(__m256 x) {
+    x = _mm256_min_ps(_mm256_max_ps(x, _mm256_setzero_ps()), _mm256_set1_ps(255.0f));
+    const __m256i whole = _mm256_cvttps_epi32(x);
+    const __m256 rest = _mm256_sub_ps(x, _mm256_cvtepi32_ps(whole));
+    const __m256 up = _mm256_cmp_ps(rest, _mm256_set1_ps(0.5f), _CMP_GE_OQ);
+    return _mm256_sub_epi32(whole, _mm256_castps_si256(up));
+}
+
+// Eight pixels of three channels, each multiplied by one number.
+inline void speckle_eight(uint8_t* out, const uint8_t* in, const float* noise, float luma) {
+    const __m256 eight = _mm256_loadu_ps(noise), part = _mm256_set1_ps(luma);
+    const __m256i pixel[3] = {_mm256_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2), _mm256_setr_epi32(2, 3, 3, 3, 4, 4, 4, 5),
+                              _mm256_setr_epi32(5, 5, 6, 6, 6, 7, 7, 7)};
+    for (int k = 0; k < 3; ++k) {
+        const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in + 8 * k));
+        const __m256 level = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
+        const __m256 own = _mm256_permutevar8x32_ps(eight, pixel[k]);
+        const __m256i made = eight_nearest(_mm256_add_ps(level, _mm256_mul_ps(_mm256_mul_ps(level, part), own)));
+        const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(made), _mm256_extracti128_si256(made, 1));
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 8 * k), _mm_packus_epi16(words, words));
+    }
+}
+
+// Two pixels of four bytes, and the four normals of each.
+inline __m256i grain_two(__m128i bytes, const float* noise, __m256 luma, __m256 color) {
+    const __m256 level = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes)), own = _mm256_loadu_ps(noise);
+    const __m256 bright = _mm256_mul_ps(_mm256_mul_ps(level, luma), _mm256_permute_ps(own, 0x00));
+    const __m256 tint = _mm256_mul_ps(color, _mm256_permute_ps(own, 0xF9));
+    return eight_nearest(_mm256_add_ps(_mm256_add_ps(level, bright), tint));
+}
+
+// Eight pixels of three channels, with four normals each.
+inline void grain_eight(uint8_t* out, const uint8_t* in, const float* noise, float luma, float color) {
+    const __m128i spread = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
+    const __m128i spread_last = _mm_setr_epi8(4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, -1, 13, 14, 15, -1);
+    const __m128i a = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in)), spread);
+    const __m128i b = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 8)), spread_last);
+    const __m256 part = _mm256_set1_ps(luma), tint = _mm256_set1_ps(color);
+    const __m256i first = grain_two(a, noise, part, tint),
+                  second = grain_two(_mm_srli_si128(a, 8), noise + 8, part, tint);
+    const __m256i third = grain_two(b, noise + 16, part, tint),
+                  fourth = grain_two(_mm_srli_si128(b, 8), noise + 24, part, tint);
+    __m256i all = _mm256_packus_epi16(_mm256_packs_epi32(first, second), _mm256_packs_epi32(third, fourth));
+    all = _mm256_permutevar8x32_epi32(all, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    const __m256i drop =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    const __m256i three = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(all, drop), join);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(three));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(three, 1));
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "convolve.h"
+#include "levels.h"
 #include "simd.h"
 
 namespace pixelmill {
@@ -16,7 +17,7 @@ namespace pixelmill {
 namespace {
 
 using Counts = std::array<int32_t, 256>;
-using Table = std::array<uint8_t, 256>;
+using Table = LevelTable;
 
 // Neighbors are counted apart: often they are equal, and then one count would wait for the other.
 void count_row(Counts (&counts)[4], const uint8_t* row, int64_t width, int64_t step) {
@@ -59,34 +60,6 @@ Table equalizing(const Counts& counts, int64_t pixels) {
 
 void look_up_row(uint8_t* out, const uint8_t* in, int64_t width, int64_t to, int64_t from, const Table& table) {
     for (int64_t x = 0; x < width; ++x) out[x * to] = table[in[x * from]];
-}
-
-// Eight bytes in a register, to be written together: single stores would hold up loads from memory whose addresses end
-// alike.
-template <int channels, int first>
-uint64_t look_up_eight(const uint8_t* in, const Table* tables) {
-    const auto one = [&]<int k>(std::integral_constant<int, k>) {
-        constexpr int shift = std::endian::native == std::endian::little ? 8 * k : 56 - 8 * k;
-        return uint64_t{tables[(first + k) % channels][in[k]]} << shift;
-    };
-    return [&]<int... k>(std::integer_sequence<int, k...>) {
-        return (one(std::integral_constant<int, k>{}) | ...);
-    }(std::make_integer_sequence<int, 8>{});
-}
-
-// Packed pixels, a table for each channel.
-template <int channels>
-void look_up_pixels(uint8_t* out, const uint8_t* in, int64_t pixels, const Table* tables) {
-    static_assert(channels == 1 || channels == 3);
-    const int64_t bytes = pixels * channels;
-    int64_t i = 0;
-    for (; i + 24 <= bytes; i += 24) {
-        const uint64_t words[3] = {look_up_eight<channels, 0>(in + i, tables),
-                                   look_up_eight<channels, 8>(in + i + 8, tables),
-                                   look_up_eight<channels, 16>(in + i + 16, tables)};
-        for (int k = 0; k < 3; ++k) std::memcpy(out + i + 8 * k, &words[k], 8);
-    }
-    for (; i < bytes; ++i) out[i] = tables[i % channels][in[i]];
 }
 
 // Packed pixels of three channels, four at a time; the counts of each channel as in count_row.
@@ -191,7 +164,7 @@ void equalize_threes(View<uint8_t> out, View<const uint8_t> in) {
     for (int64_t y = 0; y < in.height; ++y) count_threes(parts, in.at(y, 0), in.width);
     Table tables[3];
     for (int c = 0; c < 3; ++c) tables[c] = equalizing(sum_of(parts[c]), in.height * in.width);
-    for (int64_t y = 0; y < in.height; ++y) look_up_pixels<3>(out.at(y, 0), in.at(y, 0), in.width, tables);
+    for (int64_t y = 0; y < in.height; ++y) look_up_colors(out.at(y, 0), in.at(y, 0), in.width, tables);
 }
 
 }  // namespace

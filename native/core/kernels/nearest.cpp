@@ -42,7 +42,18 @@ class Gather {
         }
         const AxisPlan& plan = plans_[dim - first_];
         if (dim < innermost_) {
-            for (int32_t i = 0; i < plan.count; ++i) out = gather(out, in + plan.first[i] * in_.stride[dim], dim + 1);
+            T* before = out;
+            for (int32_t i = 0; i < plan.count; ++i) {
+                if (i > 0 && plan.first[i] == plan.first[i - 1]) {  // enlarged: the same again
+                    const int64_t count = out - before;
+                    std::memcpy(out, before, static_cast<size_t>(count) * sizeof(T));
+                    before = out;
+                    out += count;
+                    continue;
+                }
+                before = out;
+                out = gather(out, in + plan.first[i] * in_.stride[dim], dim + 1);
+            }
             return out;
         }
         const bool channels = innermost_ + 1 < in_.ndim;

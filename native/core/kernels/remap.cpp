@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "convert.h"
+#include "places.h"
 
 namespace pixelmill {
 
@@ -99,15 +100,7 @@ void remap_as(const Raster& out, const Raster& in, const SourcePlaces& places, c
 }  // namespace
 
 void Perspective::row(float* x, float* y, int64_t at, int64_t width) const {
-    const auto& m = matrix_;
-    const auto down = static_cast<double>(at);
-    for (int64_t i = 0; i < width; ++i) {
-        const auto across = static_cast<double>(i);
-        const double divisor = m[6] * across + m[7] * down + m[8];
-        const double scale = divisor == 0 ? 0 : 1 / divisor;  // the horizon: as in OpenCV, the origin of the source
-        x[i] = static_cast<float>((m[0] * across + m[1] * down + m[2]) * scale);
-        y[i] = static_cast<float>((m[3] * across + m[4] * down + m[5]) * scale);
-    }
+    place_passes().project_row(x, y, matrix_.data(), at, width);
 }
 
 void PlaceMaps::row(float* x, float* y, int64_t at, int64_t width) const {

@@ -42,11 +42,29 @@ std::atomic<SimdLevel>& current() {
     return level;
 }
 
+bool has_wide_tables() {
+#if PIXELMILL_WIDE_TABLES
+    __builtin_cpu_init();
+    return std::getenv("PIXELMILL_SIMD") == nullptr && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi");
+#else
+    return false;
+#endif
+}
+
+std::atomic<bool>& wide_tables() {
+    static std::atomic<bool> used{has_wide_tables()};
+    return used;
+}
+
 }  // namespace
+
+bool uses_wide_tables() { return wide_tables().load(std::memory_order_relaxed); }
 
 SimdLevel simd_level() { return current().load(std::memory_order_relaxed); }
 
 void force_simd_level(SimdLevel level) {
+    wide_tables().store(false, std::memory_order_relaxed);
     static const SimdLevel highest = detected();  // CPUID is slow, above all in virtual machines
     if (level <= highest) current().store(level, std::memory_order_relaxed);
 }

@@ -36,6 +36,14 @@
 #define PIXELMILL_BMI2 0
 #endif
 
+// Tables of 256 bytes in registers need AVX-512 VBMI, which `uses_wide_tables` asks the processor for.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PIXELMILL_WIDE_TABLES 1
+#define WIDE_TABLES_CODE __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+#else
+#define PIXELMILL_WIDE_TABLES 0
+#endif
+
 // What both_levels.inl built under this name for the level that runs.
 #if PIXELMILL_AVX2
 #define AT_THIS_LEVEL(name) (simd_level() == SimdLevel::avx2 ? avx2::name : base::name)
@@ -52,6 +60,9 @@ SimdLevel simd_level();
 
 // For tests, which compare the levels within one process. Asking for more than the machine has is ignored.
 void force_simd_level(SimdLevel level);
+
+// Whether this machine has AVX-512 VBMI. PIXELMILL_SIMD=avx2 turns it off, as does forcing a level.
+bool uses_wide_tables();
 
 const char* name_of(SimdLevel level);
 

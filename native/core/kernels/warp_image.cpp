@@ -251,8 +251,9 @@ class ImageWarp {
     }
 
     bool is_inner(float x, float y) const {
-        return x >= bounds_.inner_low && x <= bounds_.inner_high[0] && y >= bounds_.inner_low &&
-               y <= bounds_.inner_high[1];
+        // Without branches, so that loops over it become vectors.
+        return (x >= bounds_.inner_low) & (x <= bounds_.inner_high[0]) & (y >= bounds_.inner_low) &
+               (y <= bounds_.inner_high[1]);
     }
 
     void inner(uint8_t* out, const float* xs, const float* ys, int from, int to) {

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "../kernels/draws.h"
-#include "../kernels/levels.h"
+#include "../kernels/effects.h"
 #include "../rng.h"
 #include "declared/effects.h"
 #include "strided_access.h"
@@ -128,6 +128,7 @@ class ZoomBlur : public Step {
         Arena& arena = context.thread.arena;
         auto* columns = arena.take<int32_t>(static_cast<size_t>(samples_ * width));
         auto* sums = arena.take<uint16_t>(static_cast<size_t>(width * channels));  // of at most 64 bytes
+        const auto** rows = arena.take<const uint8_t*>(static_cast<size_t>(samples_));
         const auto place = [](int64_t at, int64_t extent, double scale) {
             const double middle = static_cast<double>(extent) / 2;
             const double source = middle + (static_cast<double>(at) + 0.5 - middle) / scale;
@@ -140,24 +141,22 @@ class ZoomBlur : public Step {
             for (int64_t i = 0; i < width; ++i)
                 columns[k * width + i] = static_cast<int32_t>(place(i, width, scale(k)) * channels);
         }
+        const Divisor by = Divisor::of(samples_).value();  // there is one for all of 2 to 64
         for (int64_t y = 0; y < height; ++y) {
+            uint8_t* to = out[0].as<uint8_t>() + y * width * channels;
+            for (int64_t k = 0; k < samples_; ++k)
+                rows[k] = x.as<uint8_t>() + place(y, height, scale(k)) * width * channels;
+            if (channels == 3) {
+                effect_rows().mean_of_rows(to, rows, columns, samples_, width, by);
+                continue;
+            }
             std::fill_n(sums, width * channels, uint16_t{0});
             for (int64_t k = 0; k < samples_; ++k) {
-                const uint8_t* row = x.as<uint8_t>() + place(y, height, scale(k)) * width * channels;
                 const int32_t* from = columns + k * width;
-                if (channels == 3) {
-                    for (int64_t i = 0; i < width; ++i) {
-                        for (int c = 0; c < 3; ++c)
-                            sums[3 * i + c] = static_cast<uint16_t>(sums[3 * i + c] + row[from[i] + c]);
-                    }
-                    continue;
-                }
                 for (int64_t i = 0; i < width * channels; ++i)
-                    sums[i] = static_cast<uint16_t>(sums[i] + row[from[i / channels] + i % channels]);
+                    sums[i] = static_cast<uint16_t>(sums[i] + rows[k][from[i / channels] + i % channels]);
             }
-            uint8_t* to = out[0].as<uint8_t>() + y * width * channels;
-            const auto count = static_cast<int32_t>(samples_);
-            for (int64_t i = 0; i < width * channels; ++i) to[i] = static_cast<uint8_t>((sums[i] + count / 2) / count);
+            for (int64_t i = 0; i < width * channels; ++i) to[i] = by.mean(sums[i]);
         }
     }
 

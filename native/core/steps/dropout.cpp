@@ -91,19 +91,19 @@ class SensorNoise : public Step {
         const Value x = packed(context, in.image);
         out[0] = context.allocate(0, DType::u8, shape_of(x));
         const int64_t channels = x.shape[2], pixels = x.shape[0] * x.shape[1];
-        for_each_words(
-            stream_id(key_, context.id), 4 * pixels, [&](const uint32_t* words, int64_t first, int64_t count) {
-                alignas(64) float noise[words_at_once];
-                draws().normals(noise, words, (count + 1) & ~int64_t{1}, 0.0f, 1.0f);
-                for (int64_t i = 0; i + 3 < count; i += 4) {
-                    const uint8_t* from = x.as<uint8_t>() + (first + i) / 4 * channels;
-                    uint8_t* to = out[0].as<uint8_t>() + (first + i) / 4 * channels;
-                    for (int64_t c = 0; c < channels; ++c) {
-                        const auto level = static_cast<float>(from[c]);
-                        to[c] = convert<uint8_t>(level + level * luma * noise[i] + 255 * color * noise[i + 1 + c]);
-                    }
-                }
-            });
+        const Draws& kernels = draws();
+        for_each_words(stream_id(key_, context.id), 4 * pixels,
+                       [&](const uint32_t* words, int64_t first, int64_t count) {
+                           alignas(64) float noise[words_at_once];
+                           const uint8_t* from = x.as<uint8_t>() + first / 4 * channels;
+                           uint8_t* to = out[0].as<uint8_t>() + first / 4 * channels;
+                           if (color == 0) {
+                               kernels.leading_normals(noise, words, count / 4);
+                               return kernels.speckle(to, from, noise, count / 4, channels, luma);
+                           }
+                           kernels.normals(noise, words, count, 0.0f, 1.0f);
+                           kernels.grain(to, from, noise, count / 4, channels, luma, 255 * color);
+                       });
     }
 
    private:

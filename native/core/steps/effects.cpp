@@ -24,7 +24,9 @@ using Table = std::array<uint8_t, 256>;
 
 Table table_of(const std::string& curve, std::span<const Value> numbers) {
     Table table;
-    const auto number = [&](size_t index) { return number_at(numbers, index, curve); };
+    double given[2] = {};
+    for (size_t i = 0; i < numbers.size() && i < 2; ++i) given[i] = number_at(numbers, i, curve);
+    const auto number = [&](size_t index) { return given[index]; };
     for (int v = 0; v < 256; ++v) {
         const double t = v / 255.0;
         double to = v;
@@ -64,7 +66,7 @@ class Levels : public Step {
             if (curve_ == "invert" || (curve_ == "solarize" && first > 0 && first <= 255)) {
                 return passes.invert_from(target, start, count, static_cast<uint8_t>(std::ceil(first)));
             }
-            passes.look_up(target, start, count, table.data());
+            look_up(target, start, count, table.data());
         });
     }
 
@@ -177,22 +179,15 @@ class MixChannels : public Step {
    private:
     // Each channel is another one, or nothing.
     static void copy_channels(Context& context, const Value& image, std::span<Value> out, const Mix& colors) {
-        int from[3] = {};
-        uint8_t kept[3] = {};
+        int8_t from[3] = {-1, -1, -1};
         for (size_t i = 0; i < 3; ++i) {
             for (size_t j = 0; j < 3; ++j) {
-                if (colors[i][j] == 0) continue;
-                from[i] = static_cast<int>(j);
-                kept[i] = 255;
+                if (colors[i][j] != 0) from[i] = static_cast<int8_t>(j);
             }
         }
         const Value x = packed(context, image);
         out[0] = context.allocate(0, DType::u8, shape_of(x));
-        const uint8_t* in = x.as<uint8_t>();
-        uint8_t* to = out[0].as<uint8_t>();
-        for (int64_t i = 0; i < x.elements(); i += 3) {
-            for (int c = 0; c < 3; ++c) to[i + c] = in[i + from[c]] & kept[c];
-        }
+        level_passes().choose_channels(out[0].as<uint8_t>(), x.as<uint8_t>(), x.elements() / 3, from);
     }
 
     Mix colors(const Value& numbers) const {

@@ -150,23 +150,48 @@ class GridMask : public Step {
                     shift_y = static_cast<float>(in.shift_y.number()) / length;
         const Value copy = copied(context, x);
         out[0] = copy;
-        const int64_t pixel = x.shape[2] * size_of(x.dtype);
+        const int64_t pixel = x.shape[2] * size_of(x.dtype), width = x.shape[1];
+        uint8_t *across = nullptr, *down = nullptr, *black = nullptr;
+        for (uint8_t** flags : {&across, &down, &black})
+            *flags = context.thread.arena.take<uint8_t>(static_cast<size_t>(width));
         for (int64_t y = 0; y < x.shape[0]; ++y) {
             const float row_x = -shift_x + static_cast<float>(y) * -s, row_y = -shift_y + static_cast<float>(y) * c;
-            std::byte* row = copy.data + y * x.shape[1] * pixel;
-            int64_t from = -1;  // of the current run of black pixels
-            for (int64_t i = 0; i <= x.shape[1]; ++i) {
-                const bool black = i < x.shape[1] && begins(row_x + static_cast<float>(i) * c, ratio) &&
-                                   begins(row_y + static_cast<float>(i) * s, ratio);
-                if (black && from < 0) from = i;
-                if (black || from < 0) continue;
-                std::memset(row + from * pixel, 0, static_cast<size_t>((i - from) * pixel));
-                from = -1;
+            std::byte* row = copy.data + y * width * pixel;
+            // A grid that is not turned has the same columns in all rows.
+            if (y == 0 || s != 0) mark(across, width, row_x, c, ratio);
+            if (s == 0 && !begins(row_y, ratio)) continue;
+            if (s != 0) mark(down, width, row_y, s, ratio);
+            for (int64_t i = 0; i < width; ++i) black[i] = s == 0 ? across[i] : across[i] & down[i];
+            for (int64_t from = next(black, 0, width, 1); from < width; from = next(black, from, width, 1)) {
+                const int64_t end = next(black, from, width, 0);
+                std::memset(row + from * pixel, 0, static_cast<size_t>((end - from) * pixel));
+                from = end;
             }
         }
     }
 
    private:
+    // Whether each of `count` places from `start` on, `step` apart, begins a tile.
+    static void mark(uint8_t* flags, int64_t count, float start, float step, float ratio) {
+        const float end = start + static_cast<float>(count) * step;
+        if (!(std::fabs(start) < 1e8f && std::fabs(end) < 1e8f)) {
+            for (int64_t i = 0; i < count; ++i) flags[i] = begins(start + static_cast<float>(i) * step, ratio);
+            return;
+        }
+        for (int64_t i = 0; i < count; ++i) {  // without branches, so that the compiler makes vectors of it
+            const float at = start + static_cast<float>(static_cast<int32_t>(i)) * step;
+            float whole = static_cast<float>(static_cast<int32_t>(at));
+            whole -= whole > at ? 1.0f : 0.0f;
+            flags[i] = at - whole < ratio ? 1 : 0;
+        }
+    }
+
+    // The first place from `from` on whose flag is `value`.
+    static int64_t next(const uint8_t* flags, int64_t from, int64_t count, int value) {
+        const void* found = std::memchr(flags + from, value, static_cast<size_t>(count - from));
+        return found == nullptr ? count : static_cast<const uint8_t*>(found) - flags;
+    }
+
     static bool begins(float at, float ratio) {
         if (!(std::fabs(at) < 1e9f)) return 0 < ratio;  // there are no fractions that far away
         auto whole = static_cast<float>(static_cast<int32_t>(at));

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "../kernels/convert.h"
+#include "../kernels/effects.h"
 #include "../rng.h"
 #include "declared/effects.h"
 #include "strided_access.h"
@@ -116,6 +117,7 @@ class Weather : public Step {
             const double lighter = sum / 2.0 < threshold ? std::min(255.0, lightness * brightness) / lightness : 1;
             factors[sum] = static_cast<int32_t>(std::max(lighter, 0.0) * 256 + 0.5);
         }
+        if (image.channels == 3) return effect_rows().snow(image.data, image.height * image.width, factors);
         for (int64_t i = 0; i < image.height * image.width; ++i) {
             uint8_t* pixel = image.data + i * image.channels;
             int32_t low = 255, high = 0;
