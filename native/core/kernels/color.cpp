@@ -1,6 +1,7 @@
 #include "color.h"
 
 #include "convert.h"
+#include "elementwise.h"
 #include "four_bytes.h"
 #include "simd.h"
 
@@ -15,6 +16,8 @@ namespace {
 
 // One row of any type and strides as packed floats.
 void load_row(float* out, const Raster& in, int64_t y) {
+    if (in.pixel == in.channels && in.channel == 1)
+        return conversion(DType::f32, in.dtype)(out, in.at(y, 0), nullptr, nullptr, in.width * in.channels, 0);
     with_type(in.dtype, [&](auto zero) {
         const auto* from = reinterpret_cast<const decltype(zero)*>(in.at(y, 0));
         for (int64_t x = 0; x < in.width; ++x) {
@@ -24,11 +27,7 @@ void load_row(float* out, const Raster& in, int64_t y) {
 }
 
 void store_row(const Raster& out, int64_t y, const float* in) {
-    with_type(out.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        auto* to = reinterpret_cast<T*>(out.at(y, 0));
-        for (int64_t i = 0; i < out.width * out.channels; ++i) to[i] = convert<T>(in[i]);
-    });
+    conversion(out.dtype, DType::f32)(out.at(y, 0), in, nullptr, nullptr, out.width * out.channels, 0);
 }
 
 // Calls `body(out, four-byte pixels)` for each row of an image of bytes; other strides go through a copy.
@@ -67,8 +66,14 @@ void transform_colors(const Raster& out, const Raster& in, const ColorMatrix& ma
     if (in.height == 0 || in.width == 0) return;
     const ColorRows& rows = color_rows();
     if (in.dtype == DType::u8 && out.dtype == DType::u8) {
+        if (in.pixel == 3 && in.channel == 1) {
+            for (int64_t y = 0; y < in.height; ++y)
+                rows.bytes3(reinterpret_cast<uint8_t*>(out.at(y, 0)), reinterpret_cast<const uint8_t*>(in.at(y, 0)),
+                            in.width, matrix);
+            return;
+        }
         return for_each_row(out, in, arena,
-                            [&](uint8_t* to, const uint8_t* from) { rows.bytes(to, from, in.width, matrix); });
+                            [&](uint8_t* to, const uint8_t* from) { rows.bytes4(to, from, in.width, matrix); });
     }
     const bool direct = in.dtype == DType::f32 && in.pixel == 3 && in.channel == 1;
     auto* from = arena.take<float>(static_cast<size_t>(3 * in.width));

@@ -31,7 +31,8 @@ void multiply_add(const Value& out, const Value& in, float factor, float addend)
 
 // Row passes. A pixel of 4 bytes holds 3 channels.
 struct ColorRows {
-    void (*bytes)(uint8_t* out3, const uint8_t* in4, int64_t pixels, const ColorMatrix& matrix);
+    void (*bytes3)(uint8_t* out3, const uint8_t* in3, int64_t pixels, const ColorMatrix& matrix);
+    void (*bytes4)(uint8_t* out3, const uint8_t* in4, int64_t pixels, const ColorMatrix& matrix);
     void (*floats)(float* out3, const float* in3, int64_t pixels, const ColorMatrix& matrix);  // out is not in
     void (*gray)(uint8_t* out, const uint8_t* in4, int64_t pixels, bool reversed);
     void (*reversed)(uint8_t* out3, const uint8_t* in, int64_t pixels, int64_t step);  // 3 or 4 bytes a pixel

@@ -33,11 +33,17 @@ struct EightColors {
             offset[i] = _mm256_set1_ps(matrix.offset[i]);
         }
     }
+    // Rounded and cut at 255, but not at 0: packing does that. Nothing that is no number is 0 as well.
     __m256i channel(int i, __m256 r, __m256 g, __m256 b) const {
         const __m256 two = _mm256_add_ps(_mm256_mul_ps(weight[i][0], r), _mm256_mul_ps(weight[i][1], g));
-        return eight_bytes(_mm256_add_ps(_mm256_add_ps(two, _mm256_mul_ps(weight[i][2], b)), offset[i]));
+        const __m256 sum = _mm256_add_ps(_mm256_add_ps(two, _mm256_mul_ps(weight[i][2], b)), offset[i]);
+        const __m256 cut = _mm256_min_ps(_mm256_set1_ps(255.0f), sum);  // in this order it keeps what is no number
+        return _mm256_cvttps_epi32(_mm256_add_ps(cut, _mm256_set1_ps(0.5f)));
     }
 };
+
+// One channel of eight pixels: `order` takes its bytes from the first 16 of 24 and from the last 16.
+inline __m256 eight_of(__m256i pixels, __m256i order) { return _mm256_cvtepi32_ps(_mm256_shuffle_epi8(pixels, order)); }
 
 inline __m256 in_both_halves(float a, float b, float c) { return _mm256_setr_ps(a, b, c, 0, a, b, c, 0); }
 
@@ -47,24 +53,39 @@ inline float mixed(const ColorMatrix& m, int i, float r, float g, float b) {
     return ((m.weight[i][0] * r + m.weight[i][1] * g) + m.weight[i][2] * b) + m.offset[i];
 }
 
+template <int step>
 inline void bytes(uint8_t* out, const uint8_t* in, int64_t pixels, const ColorMatrix& matrix) {
     int64_t x = 0;
 #if AVX2_CODE
     const EightColors colors(matrix);
-    const __m256i byte = _mm256_set1_epi32(255);
+    constexpr int far = step == 3 ? 4 : 0;  // where the fifth pixel begins in the second half
+    __m256i order[3];
+    for (int c = 0; c < 3; ++c) {
+        alignas(32) int8_t from[32];
+        for (int i = 0; i < 32; ++i)
+            from[i] = static_cast<int8_t>(i % 4 != 0 ? -1 : (i < 16 ? 0 : far) + i % 16 / 4 * step + c);
+        order[c] = _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
+    }
+    // Four of each channel in each half, to pixels of three bytes.
+    const __m256i mix =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, -1, -1, -1, -1));
+    const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
     for (; x + 8 <= pixels; x += 8) {
-        const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x));
-        const __m256 r = _mm256_cvtepi32_ps(_mm256_and_si256(four, byte));
-        const __m256 g = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(four, 8), byte));
-        const __m256 b = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(four, 16), byte));
+        const uint8_t* const from = in + step * x;
+        const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+        const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + (step == 3 ? 8 : 16)));
+        const __m256i eight = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+        const __m256 r = eight_of(eight, order[0]), g = eight_of(eight, order[1]), b = eight_of(eight, order[2]);
         const __m256i first = colors.channel(0, r, g, b), second = colors.channel(1, r, g, b);
         const __m256i third = colors.channel(2, r, g, b);
-        store_three(out + 3 * x, _mm256_or_si256(_mm256_or_si256(first, _mm256_slli_epi32(second, 8)),
-                                                 _mm256_slli_epi32(third, 16)));
+        const __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(first, second), _mm256_packs_epi32(third, third));
+        const __m256i three = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(packed, mix), join);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * x), _mm256_castsi256_si128(three));
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 3 * x + 16), _mm256_extracti128_si256(three, 1));
     }
 #endif
     for (; x < pixels; ++x) {
-        const float r = in[4 * x], g = in[4 * x + 1], b = in[4 * x + 2];
+        const float r = in[step * x], g = in[step * x + 1], b = in[step * x + 2];
         for (int i = 0; i < 3; ++i) out[3 * x + i] = byte_of(mixed(matrix, i, r, g, b));
     }
 }
@@ -200,7 +221,8 @@ inline void multiply_add_bytes(void* out, const void* in, int64_t count, float f
 }
 
 constexpr ColorRows color_rows{
-    bytes,
+    bytes<3>,
+    bytes<4>,
     floats,
     gray,
     reversed,
