@@ -14,15 +14,16 @@ THREE = np.array([0.5, 1.0, 1.5], np.float32)
 
 
 def _two(
-    name: str, kinds: str, made: Callable[[Any, Any, Any], Any], opencv: Callable[[Array], Any] | None = None
+    name: str, kinds: str, made: Callable[[Any, Any, Any], Any], opencv: Callable[[Array, Array], Any] | None = None
 ) -> list[Case]:
     """Return cases of an operation on two images."""
 
-    def graph(kind: str) -> Callable[[Any, Any], Any]:
+    def case(kind: str) -> Case:
         second = np.ascontiguousarray(data(kind)[::-1])
-        return lambda m, x: made(m, x, m.fn.reinterpret(m.types.Constant(second), layout="HWC"))
+        graph = lambda m, x: made(m, x, m.fn.reinterpret(m.types.Constant(second), layout="HWC"))  # noqa: E731
+        return Case(name, kind, graph, None if opencv is None else lambda x: opencv(x, second))
 
-    return [Case(name, kind, graph(kind), opencv) for kind in kinds]
+    return [case(kind) for kind in kinds]
 
 
 def _math(name: str, opencv: Callable[[Array], Any] | None = None) -> Case:
@@ -40,6 +41,19 @@ def _reduced(name: str, kinds: str, axes: list[int] | None, opencv: Callable[[Ar
     return Case(f"reductions.{name} {over}", kinds, graph, opencv)
 
 
+# DALI and pixelmill widen bytes where they add numbers to them; OpenCV is asked for the same result.
+def _wide(x: Array) -> int:
+    return cv2.CV_32S if x.dtype == np.uint8 else cv2.CV_32F
+
+
+def _squared(x: Array) -> Any:
+    return cv2.multiply(x, x, dtype=cv2.CV_32S) if x.dtype == np.uint8 else cv2.pow(x, 2)
+
+
+def _blended(x: Array, y: Array) -> Any:
+    return cv2.addWeighted(x, 0.7, y, 0.3, 0, dtype=cv2.CV_32F)
+
+
 FUNCTIONS = (
     *("sqrt", "rsqrt", "cbrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan"),
     *("sinh", "cosh", "tanh", "asinh", "atanh", "fabs", "floor", "ceil"),
@@ -53,12 +67,12 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     ">=": lambda m, x: x >= 0.4,
 }
 CASES = [
-    Case("x + 1", "uf", lambda m, x: x + 1, lambda x: cv2.add(x, (1.0,) * 4)),
+    Case("x + 1", "uf", lambda m, x: x + 1, lambda x: cv2.add(x, (1.0,) * 4, dtype=_wide(x))),
     Case("x * 0.5", "uf", lambda m, x: x * 0.5, lambda x: cv2.multiply(x, (0.5,) * 4, dtype=cv2.CV_32F)),
     Case("x / 255", "u", lambda m, x: x / 255, lambda x: cv2.multiply(x, (1 / 255,) * 4, dtype=cv2.CV_32F)),
     Case("x // 7", "u", lambda m, x: x // 7),
     Case("x % 7", "u", lambda m, x: x % 7),
-    Case("x ** 2", "uf", lambda m, x: x**2, lambda x: cv2.pow(x, 2)),
+    Case("x ** 2", "uf", lambda m, x: x**2, _squared),
     Case("x ** 0.7", "f", lambda m, x: x**0.7, lambda x: cv2.pow(x, 0.7)),
     Case("x > 100", "u", lambda m, x: x > 100, lambda x: cv2.compare(x, 100, cv2.CMP_GT)),
     *(Case(f"x {sign} 0.4", "f", compared) for sign, compared in COMPARED.items()),
@@ -70,21 +84,21 @@ CASES = [
     Case("~x", "u", lambda m, x: ~x, cv2.bitwise_not),
     Case("-x", "f", lambda m, x: -x),
     Case("abs(x)", "f", lambda m, x: abs(x), lambda x: cv2.absdiff(x, (0.0,) * 4)),
-    *_two("x + y", "f", lambda m, x, y: x + y, lambda x: cv2.add(x, x)),
-    *_two("x * y", "f", lambda m, x, y: x * y, lambda x: cv2.multiply(x, x)),
-    *_two("x / y", "f", lambda m, x, y: x / y, lambda x: cv2.divide(x, x)),
-    *_two("x - y", "u", lambda m, x, y: x - y, lambda x: cv2.subtract(x, x)),
-    *_two("x ^ y", "u", lambda m, x, y: x ^ y, lambda x: cv2.bitwise_xor(x, x)),
-    *_two("x | y", "u", lambda m, x, y: x | y, lambda x: cv2.bitwise_or(x, x)),
-    *_two("blend 0.7 x + 0.3 y", "uf", lambda m, x, y: 0.7 * x + 0.3 * y, lambda x: cv2.addWeighted(x, 0.7, x, 0.3, 0)),
+    *_two("x + y", "f", lambda m, x, y: x + y, cv2.add),
+    *_two("x * y", "f", lambda m, x, y: x * y, cv2.multiply),
+    *_two("x / y", "f", lambda m, x, y: x / y, cv2.divide),
+    *_two("x - y", "u", lambda m, x, y: x - y, cv2.subtract),
+    *_two("x ^ y", "u", lambda m, x, y: x ^ y, cv2.bitwise_xor),
+    *_two("x | y", "u", lambda m, x, y: x | y, cv2.bitwise_or),
+    *_two("blend 0.7 x + 0.3 y", "uf", lambda m, x, y: 0.7 * x + 0.3 * y, _blended),
     Case("x * one value a channel", "uf", lambda m, x: x * THREE, lambda x: cv2.multiply(x, (0.5, 1, 1.5, 0))),
     Case("chain (x / 255 - 0.45) / 0.22", "uf", lambda m, x: (x / 255.0 - 0.45) / 0.22),
     Case("chain clamp(x * 1.2 + 0.1, 0, 1)", "f", lambda m, x: m.math.clamp(x * 1.2 + 0.1, 0.0, 1.0)),
     *(_math(name, OPENCV.get(name)) for name in FUNCTIONS),
     Case("math.acosh", "f", lambda m, x: m.math.acosh(x + 1.0)),
-    *_two("math.min", "uf", lambda m, x, y: m.math.min(x, y), lambda x: cv2.min(x, x)),
-    *_two("math.max", "uf", lambda m, x, y: m.math.max(x, y), lambda x: cv2.max(x, x)),
-    *_two("math.atan2", "f", lambda m, x, y: m.math.atan2(x, y), lambda x: cv2.phase(x, x)),
+    *_two("math.min", "uf", lambda m, x, y: m.math.min(x, y), cv2.min),
+    *_two("math.max", "uf", lambda m, x, y: m.math.max(x, y), cv2.max),
+    *_two("math.atan2", "f", lambda m, x, y: m.math.atan2(x, y), cv2.phase),
     *_two("math.pow", "f", lambda m, x, y: m.math.pow(x, y)),
     *_two("math.fpow", "u", lambda m, x, y: m.math.fpow(x, y)),
     Case("math.clamp", "uf", lambda m, x: m.math.clamp(x, 0, 1)),

@@ -29,6 +29,11 @@ def _scaled(x: Array, factor: float, offset: float) -> Array:
     return x * np.float32(factor) + np.float32(offset / 255)
 
 
+# The output of hsv is bytes, as DALI has it.
+def _bytes(x: Array) -> Array:
+    return x if x.dtype == np.uint8 else cv2.convertScaleAbs(x)
+
+
 def _equalized(x: Array) -> Array:
     return cv2.merge([cv2.equalizeHist(channel) for channel in cv2.split(x)])
 
@@ -56,7 +61,7 @@ CASES = [
         "hsv",
         "uf",
         lambda m, x: m.fn.hsv(x, hue=30.0, saturation=0.5, value=1.1),
-        lambda x: cv2.transform(x, COLORS),
+        lambda x: _bytes(cv2.transform(x, COLORS)),
     ),
     Case("color_twist", "uf", lambda m, x: m.fn.color_twist(x, **TWIST), lambda x: cv2.transform(x, COLORS)),
     _conversion("RGB", "YCbCr", "u"),

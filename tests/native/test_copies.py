@@ -60,3 +60,15 @@ def test_parts_of_larger_arrays_are_what_numpy_makes_of_them(dtype, axis):
     if axis < 3:
         (made,) = on_each_level(lambda m, x, y: m.fn.cat(x, y, axis=axis), [array], [other])
         np.testing.assert_array_equal(made, np.concatenate([array, other], axis))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("parts", [3, 4, 5])
+def test_several_parts_lie_side_by_side(dtype, parts):
+    arrays = [noise((9, 37, 1), np.uint8, seed).astype(dtype) for seed in range(parts)]
+    inputs = [[array] for array in arrays]
+    for axis in (2, 3):
+        (made,) = on_each_level(lambda m, *x: m.fn.stack(*x, axis=axis), *inputs)  # noqa: B023
+        np.testing.assert_array_equal(made, np.stack(arrays, axis))
+    (made,) = on_each_level(lambda m, *x: m.fn.cat(*x, axis=2), *inputs)
+    np.testing.assert_array_equal(made, np.concatenate(arrays, 2))

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "convert.h"
+#include "elementwise.h"
 #include "four_bytes.h"
 #include "levels.h"
 #include "simd.h"
@@ -19,6 +20,8 @@ namespace {
 
 // One row of any type and strides as packed floats.
 void load_row(float* out, const Raster& in, int64_t y) {
+    if (in.pixel == in.channels && in.channel == 1)
+        return conversion(DType::f32, in.dtype)(out, in.at(y, 0), nullptr, nullptr, in.width * in.channels, 0);
     with_type(in.dtype, [&](auto zero) {
         const auto* from = reinterpret_cast<const decltype(zero)*>(in.at(y, 0));
         for (int64_t x = 0; x < in.width; ++x) {
@@ -28,11 +31,7 @@ void load_row(float* out, const Raster& in, int64_t y) {
 }
 
 void store_row(const Raster& out, int64_t y, const float* in) {
-    with_type(out.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        auto* to = reinterpret_cast<T*>(out.at(y, 0));
-        for (int64_t i = 0; i < out.width * out.channels; ++i) to[i] = convert<T>(in[i]);
-    });
+    conversion(out.dtype, DType::f32)(out.at(y, 0), in, nullptr, nullptr, out.width * out.channels, 0);
 }
 
 // Calls `body(out, four-byte pixels)` for each row of an image of bytes; other strides go through a copy.

@@ -17,6 +17,10 @@ struct CopyLoops {
     void (*join3)(T* out, const T* in, int64_t plane, int64_t pixels);
     void (*thin2)(T* out, const T* in, int64_t count);
     void (*thin3)(T* out, const T* in, int64_t count);
+    int64_t (*reversed_pixels)(T* out, const T* in, int64_t pixels);
+    void (*weave2)(T* out, const T* const* in, int64_t count);
+    void (*weave3)(T* out, const T* const* in, int64_t count);
+    void (*weave4)(T* out, const T* const* in, int64_t count);
 };
 
 // Pixels of three and of four bytes.
@@ -89,8 +93,8 @@ void copy_pixels(T* out, int64_t to, const T* in, int64_t from, int64_t pixels) 
 // one would lie beyond the end, and that of the rightmost one would be read from there.
 template <class T>
 void copy_threes(T* out, const T* in, int64_t from, int64_t pixels) {
-    int64_t x = 0;
-    if (from < 0 && pixels > 0) {
+    int64_t x = from == -3 ? loops<T>().reversed_pixels(out, in, pixels) : 0;
+    if (from < 0 && x == 0 && pixels > 0) {
         std::memcpy(out, in, 3 * sizeof(T));
         ++x;
     }
@@ -214,7 +218,31 @@ void copy_typed(const Value& out, const Value& in) {
         copy_axes(out.as<T>(), in.as<T>(), axes, 0);
 }
 
+template <class T>
+void weave_typed(const Value& out, std::span<const Value> parts) {
+    const T* in[4];
+    for (size_t k = 0; k < parts.size(); ++k) in[k] = parts[k].as<const T>();
+    const CopyLoops<T>& row = loops<T>();
+    (parts.size() == 2   ? row.weave2
+     : parts.size() == 3 ? row.weave3
+                         : row.weave4)(out.as<T>(), in, parts[0].elements());
+}
+
 }  // namespace
+
+bool weave_elements(const Value& out, std::span<const Value> parts) {
+    if (parts.size() < 2 || parts.size() > 4) return false;
+    for (const Value& part : parts) {
+        if (!part.contiguous() || part.shape[part.ndim - 1] != 1) return false;
+    }
+    switch (size_of(out.dtype)) {
+        case 1: weave_typed<uint8_t>(out, parts); break;
+        case 2: weave_typed<uint16_t>(out, parts); break;
+        case 4: weave_typed<uint32_t>(out, parts); break;
+        default: weave_typed<uint64_t>(out, parts);
+    }
+    return true;
+}
 
 void copy_elements(const Value& out, const Value& in) {
     const int64_t count = in.elements();

@@ -22,6 +22,16 @@ void thin(T* out, const T* in, int64_t count) {
     for (int64_t i = 0; i < count; ++i) out[i] = in[i * step];
 }
 
+// Parts of one element side by side, as `stack` has them along the last axis.
+template <class T, int parts>
+void weave(T* __restrict out, const T* const* in, int64_t count) {
+    const T* __restrict from[parts];
+    for (int k = 0; k < parts; ++k) from[k] = in[k];
+    for (int64_t i = 0; i < count; ++i) {
+        for (int k = 0; k < parts; ++k) out[i * parts + k] = from[k][i];
+    }
+}
+
 #if AVX2_CODE
 // Eight pixels of 3 or 4 bytes as 4 bytes each, and back. Nothing beyond them is read or written.
 template <int step>
@@ -85,7 +95,54 @@ void turn(uint8_t* out, int64_t out_row, const uint8_t* in, int64_t in_row, int6
     }
 }
 
+// Pixels of three from right to left; `in` is the rightmost one. Returns how many were copied, which leaves the last
+// ones: vectors read one element to the left of a pixel and write one to the right of it.
+inline int64_t reverse_some(uint8_t* out, const uint8_t* in, int64_t pixels) {
+    int64_t x = 0;
+#if AVX2_CODE
+    const __m128i five = _mm_setr_epi8(13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, 0);
+    for (; x + 11 <= pixels; x += 10) {
+        const uint8_t* const from = in - 3 * x;
+        const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from - 13));
+        const __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from - 28));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * x), _mm_shuffle_epi8(first, five));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * x + 15), _mm_shuffle_epi8(second, five));
+    }
+#else
+    (void)out, (void)in, (void)pixels;
+#endif
+    return x;
+}
+inline int64_t reverse_some(uint32_t* out, const uint32_t* in, int64_t pixels) {
+    int64_t x = 0;
+#if AVX2_CODE
+    const __m256i ends = _mm256_setr_epi32(5, 6, 7, 2, 3, 4, 7, 0), middle = _mm256_setr_epi32(1, 4, 5, 6, 1, 2, 3, 6),
+                  begin = _mm256_setr_epi32(7, 0, 3, 4, 5, 0, 1, 2);
+    for (; x + 8 <= pixels; x += 8) {
+        const auto* from = reinterpret_cast<const uint8_t*>(in - 3 * x - 21);  // the leftmost of eight pixels
+        auto* to = reinterpret_cast<uint8_t*>(out + 3 * x);
+        const __m256i a = load8<4>(from), b = load8<4>(from + 32), c = load8<4>(from + 64);
+        const __m256i b_end = _mm256_permutevar8x32_epi32(b, ends), c_end = _mm256_permutevar8x32_epi32(c, ends);
+        store8<4>(to, _mm256_blend_epi32(c_end, b_end, 0x40));
+        const __m256i outer =
+            _mm256_blend_epi32(_mm256_permutevar8x32_epi32(c, middle), _mm256_permutevar8x32_epi32(a, middle), 0x80);
+        store8<4>(to + 32, _mm256_blend_epi32(_mm256_permutevar8x32_epi32(b, middle), outer, 0x81));
+        const __m256i a_begin = _mm256_permutevar8x32_epi32(a, begin), b_begin = _mm256_permutevar8x32_epi32(b, begin);
+        store8<4>(to + 64, _mm256_blend_epi32(a_begin, b_begin, 0x02));
+    }
+#else
+    (void)out, (void)in, (void)pixels;
+#endif
+    return x;
+}
+template <class T>
+int64_t reversed_pixels(T* out, const T* in, int64_t pixels) {
+    if constexpr (sizeof(T) == 1 || sizeof(T) == 4) return reverse_some(out, in, pixels);
+    return 0;
+}
+
 constexpr TurnLoops turn_loops{turn<3>, turn<4>};
 
 template <class T>
-constexpr CopyLoops<T> copy_loops{split_pixels<T, 3>, split_pixels<T, 4>, join_planes<T, 3>, thin<T, 2>, thin<T, 3>};
+constexpr CopyLoops<T> copy_loops{split_pixels<T, 3>, split_pixels<T, 4>, join_planes<T, 3>, thin<T, 2>, thin<T, 3>,
+                                  reversed_pixels<T>, weave<T, 2>,        weave<T, 3>,       weave<T, 4>};

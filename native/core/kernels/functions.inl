@@ -1,13 +1,27 @@
-// Elementary functions of floats, worked out in double precision by the same few operations everywhere: the C library's
-// differ from machine to machine and do not vectorize. Included once for each instruction set, see functions.cpp.
+// Elementary functions of floats, worked out by the same few operations everywhere: the C library's differ from machine
+// to machine and do not vectorize. Included once for each instruction set, see functions.cpp.
 
 inline double pick(bool condition, double yes, double no) { return condition ? yes : no; }
+// By masks: compilers make branches of choices between constants, and work out what follows once for each.
+inline float pick(bool condition, float yes, float no) {
+    const uint32_t mask = -static_cast<uint32_t>(condition);
+    return std::bit_cast<float>((std::bit_cast<uint32_t>(yes) & mask) | (std::bit_cast<uint32_t>(no) & ~mask));
+}
+inline double limited(double x, double low, double high) {
+#if AVX2_CODE
+    const uint64_t below = -static_cast<uint64_t>(x < low), above = -static_cast<uint64_t>(x > high);
+    const uint64_t limit = (std::bit_cast<uint64_t>(low) & below) | (std::bit_cast<uint64_t>(high) & above);
+    return std::bit_cast<double>(limit | (std::bit_cast<uint64_t>(x) & ~(below | above)));
+#else
+    return x < low ? low : x > high ? high : x;  // masks of 64 bits do not vectorize here
+#endif
+}
 
 // Series are written from the last coefficient to the first. Those with many digits interpolate the function at the
 // nodes of Chebyshev, in as many terms as leave an error far below the last bit of a float.
-template <size_t n>
-double series(double x, const double (&coefficients)[n]) {
-    double sum = coefficients[0];
+template <class T, size_t n>
+T series(T x, const T (&coefficients)[n]) {
+    T sum = coefficients[0];
     for (size_t i = 1; i < n; ++i) sum = sum * x + coefficients[i];
     return sum;
 }
@@ -79,21 +93,8 @@ inline double arc_of(double x) {
                            0.04466114372631434, 0.07499941892242484, 0.16666667364415033, 1.0});
 }
 
-// The angle of the point (x, y); both are finite.
-inline double angle_of(double y, double x) {
-    const double up = std::fabs(y), across = std::fabs(x);
-    const double shorter = pick(up > across, across, up), longer = pick(up > across, up, across);
-    const double angle = atan_of(shorter / pick(longer == 0, 1.0, longer));
-    const double upright = pick(up > across, 1.5707963267948966 - angle, angle);
-    return std::copysign(pick(std::copysign(1.0, x) < 0, 3.141592653589793 - upright, upright), y);
-}
+#include "float_functions.inl"
 
-struct Exp {
-    static double run(double x) { return exp_of(x); }
-};
-struct Log {
-    static double run(double x) { return log_of(x); }
-};
 struct Log2 {
     static double run(double x) { return log_of(x) * 1.4426950408889634; }
 };
@@ -188,23 +189,27 @@ void angle_row(void* out, const void* a, const void* b, const void* c, int64_t c
     }
 }
 
-inline void angle_of_two_row(void* out, const void* a, const void* b, const void*, int64_t count, unsigned) {
-    auto* __restrict to = static_cast<float*>(out);
-    const auto* __restrict y = static_cast<const float*>(a);
-    const auto* __restrict x = static_cast<const float*>(b);
-    constexpr float inf = std::numeric_limits<float>::infinity();
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(angle_of(y[i], x[i]));
-    int odd = 0;
-    for (int64_t i = 0; i < count; ++i) odd |= !(std::fabs(x[i]) < inf && std::fabs(y[i]) < inf);
-    for (int64_t i = 0; odd != 0 && i < count; ++i) {
-        if (!(std::fabs(x[i]) < inf && std::fabs(y[i]) < inf)) to[i] = std::atan2(y[i], x[i]);
-    }
+// x to the power y by way of powers of 2. Of finite numbers above 0.
+inline double power_of(double x, double y) {
+    // The mantissa is taken from sqrt(1/2) to sqrt(2), as in log_of_positive.
+    constexpr uint64_t low = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000, mantissa = 0x000fffffffffffff;
+    const uint64_t moved = std::bit_cast<uint64_t>(x) + (one - low);
+    const double m = std::bit_cast<double>((moved & mantissa) + low);
+    const double exponent = std::bit_cast<double>((moved >> 52) | 0x4330000000000000) - (0x1p52 + 1023);
+    const double s = (m - 1) / (m + 1), z = s * s;
+    const double even = series(z * z, {0.3407329932431587, 0.5770835830070097, 2.885390081790048}),
+                 odd = series(z * z, {0.411672687343722, 0.9617966733682309});
+    const double t = limited(y * (exponent + s * (even + z * odd)), -200.0, 200.0);  // beyond what floats hold
+    const double shifted = t + rounder, r = t - (shifted - rounder), w = r * r;
+    const double upper = series(w, {0.0001546144469856913, 0.009618056678524637, 0.24022650922288757, 1.0}),
+                 lower = series(w, {0.0013400428177615838, 0.05550327226670302, 0.6931472067028326});
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(upper + r * lower) + (std::bit_cast<uint64_t>(shifted) << 52));
 }
 
-// Numbers above 0 to any power, and 0 to powers above 0: there the logarithm is infinite, and its exponential 0.
+// Numbers above 0 to any power, and 0 to powers that are not small: 0 is taken for 2^-1023.
 inline bool plain_power(float x, float y) {
     constexpr float inf = std::numeric_limits<float>::infinity();
-    const bool zero = (std::bit_cast<uint32_t>(x) == 0) & (y > 0);
+    const bool zero = (std::bit_cast<uint32_t>(x) == 0) & (y > 0.2f);
     return (((x > 0) & (x < inf)) | zero) & (std::fabs(y) < inf);
 }
 
@@ -217,11 +222,7 @@ inline void power_row(void* out, const void* a, const void* b, const void*, int6
         for (int64_t i = 0; i < count; ++i) to[i] = x[i] * x[i];
         return;
     }
-    for (int64_t i = 0; i < count; ++i) {
-        const double base = x[i];
-        to[i] = static_cast<float>(
-            exp_of(y[i] * pick(base == 0, -std::numeric_limits<double>::infinity(), log_of_positive(base))));
-    }
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(power_of(x[i], y[i]));
     int odd = 0;
     for (int64_t i = 0; i < count; ++i) odd |= !plain_power(x[i], y[i]);
     for (int64_t i = 0; odd != 0 && i < count; ++i) {
@@ -254,8 +255,8 @@ inline void remainder_row(void* out, const void* a, const void* b, const void*, 
 inline RowLoop loop_of(Operation operation) {
     switch (operation) {
         case Operation::cbrt: return function_row<Cbrt>;
-        case Operation::exp: return function_row<Exp>;
-        case Operation::log: return function_row<Log>;
+        case Operation::exp: return exp_row;
+        case Operation::log: return log_row;
         case Operation::log2: return function_row<Log2>;
         case Operation::log10: return function_row<Log10>;
         case Operation::sin: return angle_row<Sin>;

@@ -12,6 +12,7 @@ namespace pixelmill {
 namespace {
 
 constexpr int64_t register_bytes = 2048;      // a handful of registers fit into half a first-level cache
+constexpr int64_t longest_bytes = 16384;      // of a tile that goes straight from operands to the result
 constexpr int64_t longest_period = 16 << 10;  // elements of a repeated operand that are worth preparing
 
 bool is_whole(DType dtype) { return dtype <= DType::i64; }
@@ -75,6 +76,25 @@ int Tiles::in_type(int value, DType dtype) {
     return found;
 }
 
+// The type of an integer operand if it is compared with one number that this type also has, else `common`: bytes need
+// not be widened to be compared with 100.
+DType Tiles::compared_in(Operation operation, std::span<const int> operands, DType common) const {
+    if (operation < Operation::eq || operation > Operation::geq || !is_whole(common)) return common;
+    for (size_t i = 0; i < 2; ++i) {
+        const Value &wide = values_[static_cast<size_t>(operands[i])],
+                    &narrow = values_[static_cast<size_t>(operands[1 - i])];
+        if (!wide.present() || wide.elements() != 1 || !is_whole(narrow.dtype) || narrow.dtype == common) continue;
+        if (wide.dtype == DType::u64 || narrow.dtype == DType::u64) continue;
+        int64_t before = 0, after = 0;
+        std::byte narrowed[8];
+        promotion(DType::i64, wide.dtype)(&before, wide.data, nullptr, nullptr, 1, 0);
+        conversion(narrow.dtype, wide.dtype)(narrowed, wide.data, nullptr, nullptr, 1, 0);
+        promotion(DType::i64, narrow.dtype)(&after, narrowed, nullptr, nullptr, 1, 0);
+        if (before == after) return narrow.dtype;
+    }
+    return common;
+}
+
 void Tiles::add(Operation operation, std::span<const int> operands, int result) {
     std::array<DType, 3> dtypes{};
     for (size_t i = 0; i < operands.size(); ++i) dtypes[i] = values_[static_cast<size_t>(operands[i])].dtype;
@@ -87,10 +107,11 @@ void Tiles::add(Operation operation, std::span<const int> operands, int result) 
         in[1] = in_type(operands[swapped ? 0 : 1], DType::i64);
         made = computed(mixed_comparison(swapped ? mirrored(operation) : operation), typing.result, in);
     } else {
-        for (size_t i = 0; i < operands.size(); ++i) in[i] = in_type(operands[i], typing.operand);
+        const DType operand = compared_in(operation, operands, typing.operand);
+        for (size_t i = 0; i < operands.size(); ++i) in[i] = in_type(operands[i], operand);
         const bool divides = (operation == Operation::div || operation == Operation::mod) && is_whole(typing.operand);
         const Scale scale{scales(operation) ? typing.operand : DType::boolean, operation};
-        made = computed(row_loop(operation, typing.operand), typing.computed, in, divides ? operation : Operation::cast,
+        made = computed(row_loop(operation, operand), typing.computed, in, divides ? operation : Operation::cast,
                         typing.operand == DType::f32 ? scale : Scale{});
         if (typing.computed != typing.result) {
             made = computed(conversion(typing.result, typing.computed), typing.result, {made, -1, -1});
@@ -172,7 +193,10 @@ void Tiles::place(int64_t total, Arena& arena) {
         reg.size = size_of(reg.dtype);
         widest = std::max(widest, reg.size);
     }
-    tile_ = std::min(register_bytes / widest, total);
+    const bool straight = instructions_.size() == 1 && std::ranges::all_of(registers_, [](const Register& reg) {
+                              return reg.kind != Kind::gathered && reg.period <= 1;
+                          });
+    tile_ = std::min((straight ? longest_bytes : register_bytes) / widest, total);
     moving_.clear();
     for (Register& reg : registers_) {
         if (reg.kind == Kind::gathered) reg.data = arena.take(static_cast<size_t>(tile_ * reg.size));

@@ -47,6 +47,7 @@ class Tiles {
         unsigned single = 0;
     };
 
+    DType compared_in(Operation operation, std::span<const int> operands, DType common) const;
     int in_type(int value, DType dtype);
     int operand_register(int value, DType dtype);
     int computed(RowLoop loop, DType dtype, std::array<int, 3> operands, Operation divides = Operation::cast,
