@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 SIDE = 224
 BATCH = 64
@@ -149,7 +149,7 @@ def mosaicml(endpoint: str, *, threads: int) -> Iterator[int]:
 class _Absent(ModuleType):
     """Stands for a module of which classes are only compared with those of samples."""
 
-    __path__: ClassVar[list[str]] = []
+    __path__ = ()  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
