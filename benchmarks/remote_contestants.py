@@ -133,7 +133,7 @@ def litdata(endpoint: str, *, threads: int) -> Iterator[int]:
 def mosaicml(endpoint: str, *, threads: int) -> Iterator[int]:
     """Read shards with mosaicml-streaming."""
     os.environ["S3_ENDPOINT_URL"] = endpoint
-    streaming = _streaming()
+    streaming: Any = _streaming()
 
     class Cropped(streaming.StreamingDataset):  # type: ignore[misc]
         """Decodes what the dataset reads."""
@@ -253,7 +253,7 @@ def _write_litdata(data: Path, images: list[Path]) -> None:
 
 
 def _write_mds(data: Path, images: list[Path]) -> None:
-    streaming = _streaming()
+    streaming: Any = _streaming()
 
     if (data / "mds" / "index.json").exists():
         return
