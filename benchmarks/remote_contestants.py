@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 SIDE = 224
 BATCH = 64
@@ -133,7 +133,7 @@ def litdata(endpoint: str, *, threads: int) -> Iterator[int]:
 def mosaicml(endpoint: str, *, threads: int) -> Iterator[int]:
     """Read shards with mosaicml-streaming."""
     os.environ["S3_ENDPOINT_URL"] = endpoint
-    streaming = _streaming()
+    streaming: Any = _streaming()
 
     class Cropped(streaming.StreamingDataset):  # type: ignore[misc]
         """Decodes what the dataset reads."""
@@ -149,7 +149,7 @@ def mosaicml(endpoint: str, *, threads: int) -> Iterator[int]:
 class _Absent(ModuleType):
     """Stands for a module of which classes are only compared with those of samples."""
 
-    __path__: ClassVar[list[str]] = []
+    __path__ = ()  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
@@ -253,7 +253,7 @@ def _write_litdata(data: Path, images: list[Path]) -> None:
 
 
 def _write_mds(data: Path, images: list[Path]) -> None:
-    streaming = _streaming()
+    streaming: Any = _streaming()
 
     if (data / "mds" / "index.json").exists():
         return
