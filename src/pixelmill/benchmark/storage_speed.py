@@ -12,6 +12,7 @@ from threading import Event
 
 from pixelmill.benchmark.bench_report import Storage
 from pixelmill.benchmark.selection import Range
+from pixelmill.storage.system import read_at
 
 _PROBED = 16  # files that are asked whether they are in memory
 _COLD = 0.25  # fraction of them that may still be in memory
@@ -109,7 +110,7 @@ def _read(ranges: Sequence[Range], end: float, stop: Event, cycles: bool) -> tup
         while ranges:
             for path, offset, length in ranges:
                 with suppress(OSError):  # bad samples are reported elsewhere
-                    size += len(os.pread(_kept(opened, path), length, offset))
+                    size += len(read_at(_kept(opened, path), length, offset))
                     samples += 1
                 if stop.is_set() or time.perf_counter() > end:
                     return samples, size
