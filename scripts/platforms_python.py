@@ -21,7 +21,7 @@ class NotHereError(Exception):
 
 def interpreter_of(name: str, home: Path) -> tuple[str, dict[str, str]]:
     """Return the path of a Python and the environment that builds with it need, such as ("/usr/bin/python3.12", {})."""
-    found = shutil.which(f"python{name}") or _of_pyenv(name)
+    found = _of_pyenv(name) or shutil.which(f"python{name}")  # pyenv puts programs on PATH that may refuse to run
     if found is not None:
         return found, {}
     if name in SOURCES:
