@@ -15,7 +15,7 @@ case ${1:-} in
 esac
 build=build/fuzz
 cmake -S fuzz -B "$build" -DCMAKE_BUILD_TYPE=None >/dev/null
-cmake --build "$build" --parallel --target "${target}_fuzz" >/dev/null
+cmake --build "$build" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(getconf _NPROCESSORS_ONLN)}" --target "${target}_fuzz" >/dev/null
 if [ $# -eq 0 ]; then
     set -- --executions 10000000 --seed 1
 fi

@@ -44,7 +44,10 @@ class FakePrograms:
 
     batch_size = 8
 
-    def program(self, shape: object) -> FakePrograms:
+    def others(self, *_: object) -> tuple[()]:
+        return ()
+
+    def program(self, shape: object, others: object = ()) -> FakePrograms:
         return self
 
     def submit(self, batch: list[Any]) -> list[Any]:

@@ -28,7 +28,6 @@ FILES = {
     "via.json": (b'{"_via_settings": {}, "_via_img_metadata": {}}', "VGG Image Annotator"),
     "x.xml": (b"<?xml version='1.0'?>\n<annotations>\n<version>1.1</version></annotations>", "CVAT annotations"),
     "x.csv": (b"ImageID,Source,LabelName,Confidence,XMin\n", "an Open Images table"),
-    "x.heic": (b"\0\0\0\x18ftypheic" + bytes(64), "a HEIC or AVIF image"),
 }
 
 
@@ -71,18 +70,18 @@ def photos(tmp_path: Path) -> Path:
             (root / split / name).mkdir(parents=True)
             (root / split / name / "1.jpg").write_bytes(encoded("jpeg", seed=1))
     (root / "train/cat/1.json").write_bytes(FILES["x.json"][0])
-    (root / "train/cat/2.heic").write_bytes(FILES["x.heic"][0])
-    (root / "train/cat/3.heic").write_bytes(FILES["x.heic"][0])
+    (root / "train/cat/2.rar").write_bytes(FILES["x.rar"][0])
+    (root / "train/cat/3.rar").write_bytes(FILES["x.rar"][0])
     (root / "notes.md").write_text("x")
     return root
 
 
 LINES = (
     "train, val are splits, not classes",
-    "2 .heic files are not read, such as train/cat/2.heic: a HEIC or AVIF image; convert it to JPEG or PNG first",
     "1 .json file is not read, such as train/cat/1.json: labelme annotations; export COCO, YOLO or Pascal VOC instead, "
     "which are read",
     "1 .md file is not read, such as notes.md",
+    "2 .rar files are not read, such as train/cat/2.rar: a RAR archive; unpack it and name the folder",
 )
 
 

@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from dataset_cases import encoded
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.file_list import cells as cells_module
+from pixelmill.formats.file_list import table_entries
+from pixelmill.formats.file_list.table_entries import TableEntries, read_table
+from pixelmill.formats.format import Choice
 from pixelmill.formats.registry import open_dataset
+from pixelmill.storage.file_names import are_plain, is_plain
 
 HEIGHT, WIDTH = 10, 20
 
@@ -153,3 +161,53 @@ def test_tables_named_after_splits(tmp_path: Path) -> None:
         ("a", "train", "dog", (0,)), ("b", "val", "cat", (1,)), ("c", "val", "dog", (0,)),
     ]  # fmt: skip
     assert dataset.classes == ("dog", "cat")
+
+
+CELLS = st.sampled_from(
+    ["a.png", "b/c.png", "", "x", "1", "2 3", "1.5", "nan", "a|b", " 1 ", "../up.png", "/abs.png", "a\0b", "é.jpg"]
+)
+
+
+@given(
+    st.lists(st.lists(CELLS, min_size=3, max_size=4), min_size=1, max_size=12),
+    st.sampled_from(
+        [("path", "label", "note"), ("path", "class", "label"), ("image", "x", "y"), ("path", "p", "label_1")]
+    ),
+)
+def test_tables_are_judged_at_once_as_row_by_row(rows: list[list[str]], header: tuple[str, ...]) -> None:
+    text = "\n".join(",".join(cells) for cells in (header, *rows))
+    with patch.object(cells_module, "_BLOCK", 3):
+        try:
+            content = read_table(text, "t.csv", choice=Choice())
+        except DataError:
+            return
+    entries = content.entries
+    assert isinstance(entries, TableEntries)
+    one_by_one = list(entries)
+    assert entries.faults() == {n: entry.fault for n, entry in enumerate(one_by_one) if entry.fault is not None}
+    for name, entry in zip(entries.names(), one_by_one, strict=True):
+        assert entry.path in (name, "")
+    good = [name for name in entries.names() if name]
+    assert are_plain(good) == all(map(is_plain, good))
+
+
+def test_lines_are_counted_through_quotes_blank_lines_and_blocks(tmp_path: Path) -> None:
+    rows = ["a.png,1", "", 'a.png,1,"two', 'lines"', "b.png,2", '"b.png","3"', "", "c.png,word", "c.png,5"]
+    with patch.object(cells_module, "_BLOCK", 2):
+        dataset = opened(tmp_path, "\n".join(["path,label", *rows]))
+    assert [str(dataset.locate(n)[0]).rpartition("/")[2] for n in range(len(dataset))][1] == "x.csv"
+    assert [sample.labels for n in (0, 2, 3, 5) for sample in [dataset.sample(n)]] == [(1,), (2,), (3,), (5,)]
+    for number, message in ((1, r"x\.csv:5 has 3 fields, the header has 2"), (4, r"x\.csv:9 has a label that is not")):
+        with pytest.raises(DataError, match=message):
+            dataset.sample(number)
+
+
+def test_a_table_is_opened_without_an_entry_for_each_row(tmp_path: Path) -> None:
+    rows = "".join(f"d{n}/{n}.jpg,class {n % 7},note {n}\n" for n in range(5000))
+    with patch.object(table_entries, "_entry", wraps=table_entries._entry) as made:
+        dataset = opened(tmp_path, f"path,label,note\n{rows}d/x.jpg\n")
+        assert made.call_count == 0
+        assert len(dataset) == 5001
+        assert dataset.classes == tuple(f"class {n}" for n in range(7))
+        assert dataset.outline(4999).labels == (4999 % 7,)
+        assert made.call_count == 1

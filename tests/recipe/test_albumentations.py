@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from pixelmill import ArgumentError
-from pixelmill.augmentation.program import Failure, ProgramInput, RecipeProgram, SampleShape
+from pixelmill.augmentation.graphs import SampleShape
+from pixelmill.augmentation.program import Failure, ProgramInput, RecipeProgram
 from pixelmill.cli import main
 from pixelmill.options.augment import VariantOptions
 from pixelmill.pipeline import Pipeline
@@ -94,12 +95,17 @@ def test_translated_transforms_give_the_same_image(tmp_path, name):
 
 def test_every_translation_is_a_valid_step(tmp_path):
     needed = {
-        **{key: {"height": 60, "width": 70} for key in ("Resize", "CenterCrop", "RandomCrop")},
+        **{
+            key: {"height": 60, "width": 70}
+            for key in ("Resize", "CenterCrop", "RandomCrop", "RandomSizedBBoxSafeCrop")
+        },
         "RandomResizedCrop": {"size": (60, 70)},
         **{key: {"max_size": 100} for key in ("LongestMaxSize", "SmallestMaxSize")},
     }
+    boxed = {"bbox_params": A.BboxParams("albumentations", label_fields=["labels"])}
     for name in TRANSLATIONS:
-        _, path = saved(tmp_path, lambda name=name: getattr(A, name)(**needed.get(name, {})))
+        options = boxed if "BBox" in name else {}
+        _, path = saved(tmp_path, lambda name=name: getattr(A, name)(**needed.get(name, {})), **options)
         made = import_albumentations(path)
         assert not made.untranslated, name
         check_recipe(Recipe(name, steps=tuple(made.steps)))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pixelmill import ArgumentError, fn
-from pixelmill.augmentation.program import Failure, ProgramInput, ProgramOutput, RecipeProgram, SampleShape
+from pixelmill.augmentation.graphs import SampleShape
+from pixelmill.augmentation.program import Failure, ProgramInput, ProgramOutput, RecipeProgram
 from pixelmill.options.augment import VariantOptions
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe import Recipe, check_recipe, load_recipe

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelmill import ArgumentError, fn, pipeline_def
-from pixelmill.augmentation.program import Failure, ProgramInput, RecipeProgram, SampleShape
+from pixelmill.augmentation.graphs import SampleShape
+from pixelmill.augmentation.program import Failure, ProgramInput, RecipeProgram
 from pixelmill.options.augment import VariantOptions
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe import Recipe, check_recipe, follow, load_recipe, recipe_names

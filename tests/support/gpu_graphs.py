@@ -17,7 +17,7 @@ import gpu_test
 from dali_graph_text import serialised, text
 from locations import GOLDEN
 
-from pixelmill.augmentation.program import SampleShape, recipe_graph
+from pixelmill.augmentation.graphs import SampleShape, recipe_graph
 from pixelmill.create import create_images
 from pixelmill.engine.placement import Placement
 from pixelmill.ingest.crop_program import crop_graph

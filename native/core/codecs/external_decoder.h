@@ -1,5 +1,5 @@
-// Formats without a decoder of our own (BMP, GIF, TIFF, WebP, PNM, JPEG 2000) go to a decoder that Python installs
-// (Pillow), after the same checks of header and limits as the others.
+// Formats without a decoder of our own (BMP, GIF, TIFF, WebP, PNM, JPEG 2000, HEIC, AVIF) go to a decoder that Python
+// installs (Pillow), after the same checks of header and limits as the others.
 #pragma once
 
 #include <cstdint>

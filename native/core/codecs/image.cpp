@@ -42,6 +42,8 @@ ImageInfo read_header(Bytes file, ImageFormat format) {
         case ImageFormat::pnm: return pnm_info(file);
         case ImageFormat::jpeg2000: return jpeg2000_info(file);
         case ImageFormat::pack: return pack_info(file);
+        case ImageFormat::heic:
+        case ImageFormat::avif: return heif_info(file, format);
         case ImageFormat::unknown: break;
     }
     throw Fault(FaultKind::not_an_image,
@@ -61,6 +63,8 @@ const char* name_of(ImageFormat format) {
         case ImageFormat::pnm: return "PNM";
         case ImageFormat::jpeg2000: return "JPEG 2000";
         case ImageFormat::pack: return "packed JPEG";
+        case ImageFormat::heic: return "HEIC";
+        case ImageFormat::avif: return "AVIF";
         case ImageFormat::unknown: break;
     }
     return "unknown";
@@ -80,7 +84,7 @@ ImageFormat sniff(Bytes file) {
     if (holds(file, 0, 3) && byte_at(file, 0) == 'P' && byte_at(file, 1) >= '1' && byte_at(file, 1) <= '6' &&
         (pnm_space(byte_at(file, 2)) || byte_at(file, 2) == '#'))
         return ImageFormat::pnm;
-    return ImageFormat::unknown;
+    return heif_format(file);
 }
 
 void check_extents(ImageFormat format, int64_t width, int64_t height, const Limits& limits) {
@@ -107,6 +111,7 @@ ImageInfo read_info(Bytes file, const Limits& limits) {
                                               std::to_string(limits.encoded_bytes));
     const ImageInfo info = read_header(file, sniff(file));
     check_extents(info.format, info.width, info.height, limits);
+    if (info.coded_width > 0) check_extents(info.format, info.coded_width, info.coded_height, limits);
     return info;
 }
 

@@ -9,7 +9,7 @@
 
 namespace pixelmill {
 
-enum class ImageFormat { unknown, jpeg, png, bmp, gif, tiff, webp, pnm, jpeg2000, pack };
+enum class ImageFormat { unknown, jpeg, png, bmp, gif, tiff, webp, pnm, jpeg2000, pack, heic, avif };
 
 const char* name_of(ImageFormat format);
 
@@ -26,6 +26,7 @@ struct ImageInfo {
     int orientation = 1;            // 1..8
     bool bad_orientation = false;   // there was one outside 1..8
     bool more_frames = false;       // an animation, a multi-page file, a multi-image JPEG
+    int64_t coded_width = 0, coded_height = 0;  // of HEIC and AVIF: what is decoded before a part is cut out of it
 
     bool sideways() const { return orientation >= 5; }
 };

@@ -11,11 +11,11 @@
 namespace pixelmill {
 namespace {
 
-constexpr int64_t band_pixels = 32;   // rows of pixels that a band has at least
-constexpr int64_t checked_side = 64;  // of the window whose pixels are compared
+constexpr int64_t band_pixels = 32;                         // rows of pixels that a band has at least
+constexpr int64_t checked_height = 32, checked_width = 64;  // of the window whose pixels are compared
 // It begins in the first rows, since a JPEG decoder reads all that comes before it. That every coefficient is right is
 // known by then; this compares what becomes of them, which depends on no row.
-constexpr int64_t checked_rows = 128;
+constexpr int64_t checked_rows = 32;
 constexpr uint64_t most_bytes = uint64_t{1} << 31;
 
 // A buffer of known size that is filled from its beginning.
@@ -177,7 +177,7 @@ bool PackWriter::has_same_pixels(Bytes file) {
     const JpegFrame& frame = source_.frame();
     decoder_.open(packed_, Limits{.pixels = INT64_MAX, .side = INT64_MAX});
     const uint32_t seed = decoder_.layout().original_checksum;
-    const int64_t height = std::min(checked_side, frame.height), width = std::min(checked_side, frame.width);
+    const int64_t height = std::min(checked_height, frame.height), width = std::min(checked_width, frame.width);
     const int64_t y = (seed & 0xFFFF) % (std::min(checked_rows, frame.height - height) + 1);
     const int64_t x = (seed >> 16) % (frame.width - width + 1);
     const JpegRequest request{JpegColor::rgb, 1, {y, x, height, width}};

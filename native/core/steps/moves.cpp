@@ -66,7 +66,7 @@ Moved pad_to(Canvas from, const Numbers& n) {
     return {shifted(whole((to.width - from.width) * n[5]), whole((to.height - from.height) * n[4])), to};
 }
 
-Moved window(double top, double left, Canvas to) { return {shifted(-top, -left), to}; }
+Moved window(double top, double left, Canvas to) { return {shifted(-left, -top), to}; }
 
 Moved crop(Canvas from, const Numbers& n) {
     const Canvas to{std::min(from.height, n.positive(0, "the height")),

@@ -22,7 +22,8 @@ void compare_with_name(Context& context, const Value& bytes, const std::string& 
     static const std::map<std::string, ImageFormat> endings = {
         {"jpg", ImageFormat::jpeg},  {"jpeg", ImageFormat::jpeg}, {"png", ImageFormat::png},
         {"bmp", ImageFormat::bmp},   {"gif", ImageFormat::gif},   {"tif", ImageFormat::tiff},
-        {"tiff", ImageFormat::tiff}, {"webp", ImageFormat::webp}, {"jp2", ImageFormat::jpeg2000}};
+        {"tiff", ImageFormat::tiff}, {"webp", ImageFormat::webp}, {"jp2", ImageFormat::jpeg2000},
+        {"heic", ImageFormat::heic}, {"heif", ImageFormat::heic}, {"avif", ImageFormat::avif}};
     std::string ending = path.substr(path.find_last_of('.') + 1);
     for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     const auto named = endings.find(ending);
@@ -32,9 +33,9 @@ void compare_with_name(Context& context, const Value& bytes, const std::string& 
     context.note(Note::extension_mismatch, std::string("the content is ") + name_of(content) + ", not ." + ending);
 }
 
-// Of a packed image: the header and the index of a photograph, and some of what follows.
-constexpr int64_t first_bytes = 4096;
-constexpr int64_t smallest_sparse = 4 * first_bytes;  // below this, one read is cheaper than two
+// Of a packed image: the header and the index of a photograph of up to 1300 rows. Longer ones take another read.
+constexpr int64_t first_bytes = 1024;
+constexpr int64_t smallest_sparse = 16384;  // below this, one read is cheaper than two
 
 // Where the index of a packed image ends; 0 when its header makes no sense, which the decoder will say.
 int64_t index_end(Bytes start) {

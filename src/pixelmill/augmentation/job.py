@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from pixelmill.augmentation.variants import ProgramCache, ShardAugmenter, shard_programs
+from pixelmill.augmentation.program_cache import ProgramCache
+from pixelmill.augmentation.samples import written_ending
+from pixelmill.augmentation.variants import ShardAugmenter, shard_programs
 from pixelmill.dataset_jobs.base import DatasetJob
 from pixelmill.dataset_jobs.file_names import FileNames, find_file_names
 from pixelmill.engine.placement import versions_of
@@ -129,7 +131,8 @@ class AugmentJob(DatasetJob):
 
     def find_file_names(self) -> FileNames:
         """Choose a name for the file of each sample."""
-        return find_file_names(self.dataset, range(self.length), to=self.to)
+        ending = partial(written_ending, format=self.options.format)
+        return find_file_names(self.dataset, range(self.length), to=self.to, ending=ending)
 
     @cached_property
     def shards(self) -> Sequence[ShardPlan]:

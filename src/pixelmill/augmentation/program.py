@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import itertools
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pixelmill import fn, types
+from pixelmill.augmentation.graphs import SampleShape, recipe_graph
 from pixelmill.engine.compile import Key, compile_graph
 from pixelmill.engine.native import Data, Pending, Samples, Trouble, sort_troubles
 from pixelmill.engine.placement import NATIVE, Placement
 from pixelmill.engine.selection import EngineOptions, split_for_dali, start_engine
 from pixelmill.errors import MISSING_PIXELS
-from pixelmill.graph.nodes import DataNode, OperatorNode, operators_of
+from pixelmill.graph.nodes import operators_of
 from pixelmill.options.augment import VariantOptions
-from pixelmill.recipe import Move, Recipe, Scene
+from pixelmill.recipe import Recipe
 from pixelmill.recipe.geometry import Transform
 from pixelmill.steps.sources import source_of
 from pixelmill.types import Array, Limits
 
 NO_LABEL: Array = np.array(-1, np.int64)  # the class of images without one
-
-
-@dataclass(frozen=True)
-class SampleShape:
-    """What a program is made for.
-
-    Attributes:
-        is_array: Whether images are arrays of pixels, before and after, instead of encoded files.
-        mask: `array`, or `file` for an encoded mask; empty without a mask.
-        format: `jpeg` or `png`; empty for arrays.
-        has_boxes: Whether the program has to report how points move.
-    """
-
-    is_array: bool
-    mask: str
-    format: str = ""
-    has_boxes: bool = False
+NO_BOXES: Array = np.empty((0, 4), np.float32)
 
 
 @dataclass(eq=False, slots=True)  # not frozen: one is created for every sample, and frozen ones take twice as long
@@ -51,6 +36,8 @@ class ProgramInput:
         image: The bytes of the file, or the pixels.
         mask: The same for the mask: class numbers, HW1.
         label: The class of the image.
+        boxes: Left, top, right, bottom of its objects as fractions, (n, 4).
+        others: The samples that it is joined with.
     """
 
     number: int
@@ -58,6 +45,27 @@ class ProgramInput:
     image: Array
     mask: Array | None
     label: Array = field(default_factory=lambda: NO_LABEL)
+    boxes: Array = field(default_factory=lambda: NO_BOXES)
+    others: Sequence[ProgramInput] = ()
+
+
+@dataclass(eq=False, slots=True)
+class OtherOutput:
+    """How another sample became part of an image.
+
+    Attributes:
+        place: Its place among those that the sample is joined with.
+        before: Height and width before.
+        after: Height and width of the joined image.
+        path: The transform of each geometric step.
+        keypoint_pairs: Numbers of the keypoints that swap when left and right do.
+    """
+
+    place: int
+    before: tuple[int, int]
+    after: tuple[int, int]
+    path: Sequence[Transform]
+    keypoint_pairs: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -72,6 +80,7 @@ class ProgramOutput:
         path: The transform of each geometric step, if there are boxes.
         notes: Kinds of remarks about the sample.
         keypoint_pairs: Numbers of the keypoints that swap when left and right do.
+        others: The samples that it was joined with, if there are boxes.
     """
 
     image: Array
@@ -81,59 +90,16 @@ class ProgramOutput:
     path: Sequence[Transform]
     notes: Collection[str] = ()
     keypoint_pairs: Sequence[tuple[int, int]] = ()
+    others: Sequence[OtherOutput] = ()
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a sample could not be processed."""
+    """Why a sample could not be processed; `other` is the place of the joined sample that is the cause, if one is."""
 
     kind: str
     message: str
-
-
-@dataclass(frozen=True, eq=False)
-class RecipeGraph:
-    """A recipe as a graph.
-
-    Attributes:
-        outputs: The new image, the shapes before and after, the values of all moves, and the mask if there is one.
-        moves: The geometric steps, if there are boxes.
-        image: The source of images.
-        mask: The source of masks.
-        mask_decoder: The operator that decodes masks.
-        label: The source of classes, if the recipe depends on them.
-    """
-
-    outputs: list[DataNode]
-    moves: tuple[Move, ...]
-    image: DataNode
-    mask: DataNode | None
-    mask_decoder: OperatorNode | None
-    label: DataNode | None
-
-
-def recipe_graph(recipe: Recipe, shape: SampleShape, options: VariantOptions, *, where: Placement) -> RecipeGraph:
-    """Return the graph of a recipe; the arguments are those of `RecipeProgram`."""
-    source: Any = fn.external_source(name="image", layout="HWC" if shape.is_array else None)
-    mask_source: Any = None
-    if shape.mask:
-        mask_source = fn.external_source(name="mask", layout="HWC" if shape.mask == "array" else None)
-    image: Any = source if shape.is_array else _decoded(source, where)
-    mask = _decoded_mask(mask_source) if shape.mask == "file" else mask_source
-    decoder = mask.operator if shape.mask == "file" else None
-    if where.device == "gpu":
-        image, mask = image.gpu(), mask.gpu() if shape.mask else None
-    label: Any = fn.external_source(name="label") if recipe.depends_on_class() else None
-    scene: Scene = recipe.apply(image, mask, label=label, seed=options.seed)
-    moves = scene.moves if shape.has_boxes else ()
-    details = [node for move in moves for node in move.nodes]
-    new = scene.image.cpu()
-    outputs = [new if shape.is_array else _encoded(new, shape, options)]
-    outputs += [fn.shapes(image, device="cpu"), fn.shapes(scene.image, device="cpu"), *details]
-    if scene.mask is not None:
-        new_mask: Any = scene.mask.cpu()
-        outputs.append(fn.encoders.image(new_mask, format="png") if shape.mask == "file" else new_mask)
-    return RecipeGraph([node.cpu() for node in outputs], moves, source, mask_source, decoder, label)
+    other: int | None = None
 
 
 class RecipeProgram:
@@ -147,6 +113,7 @@ class RecipeProgram:
         batch_size: The largest batch.
         where: The engine and its GPU.
         refused: Kinds of notes that make a sample a failed one.
+        others: The same as `shape` for each sample that it is joined with; by default they are alike.
     """
 
     def __init__(
@@ -159,19 +126,23 @@ class RecipeProgram:
         batch_size: int = 8,
         where: Placement = NATIVE,
         refused: Collection[str] = (MISSING_PIXELS,),
+        others: Sequence[SampleShape] | None = None,
     ) -> None:
         self._refused = refused
-        graph = recipe_graph(recipe, shape, options, where=where)
+        self._graph = graph = recipe_graph(recipe, shape, options, where=where, others=others)
         outputs, seed = graph.outputs, options.seed
-        self._moves = graph.moves
-        self._has_mask = graph.mask is not None
-        self._mask_decoder = graph.mask_decoder
+        self.seeds = graph.seeds
+        self._has_mask = graph.samples[0].mask is not None
         self._plan = compile_graph([node.expr for node in outputs], seed=seed, optimize=True, decode_scaling=True)
         if where.engine == "dali":
             nodes, gpu = operators_of(outputs), where.device == "gpu"
             self._plan = split_for_dali(self._plan, nodes, outputs, seed=seed, gpu=gpu)
-        named = [("image", graph.image), ("mask", graph.mask), ("label", graph.label)]
-        self._places = {source_of(node.expr): what for what, node in named if node is not None}
+        self._places = {
+            source_of(node.expr): (place, what)
+            for place, nodes in enumerate(graph.samples)
+            for what in ("image", "mask", "label", "boxes")
+            if (node := getattr(nodes, what)) is not None
+        }
         self._pairs = recipe.keypoint_pairs
         self._engine = start_engine(self._plan, EngineOptions(batch_size, threads, Limits(), where.device_id))
 
@@ -179,8 +150,8 @@ class RecipeProgram:
         """Start a batch."""
         inputs: dict[Key, Data] = {}
         for key in self._plan.inputs:
-            what = self._places[key[0].source]
-            inputs[key] = [getattr(sample, what) for sample in batch]
+            place, what = self._places[key[0].source]
+            inputs[key] = [getattr(sample.others[place - 1] if place else sample, what) for sample in batch]
         samples = Samples(
             np.array([sample.variant - 1 for sample in batch], np.uint32),
             np.array([sample.number for sample in batch], np.uint64),
@@ -208,29 +179,33 @@ class RecipeProgram:
         self._engine.close()
 
     def _failure(self, trouble: Trouble) -> Failure:
-        of_mask = self._mask_decoder is not None and trouble.origin is self._mask_decoder
-        return Failure(trouble.kind, f"mask: {trouble.message}" if of_mask else trouble.message)
+        for place, nodes in enumerate(self._graph.samples):
+            of_mask = any(trouble.origin is decoder for decoder in nodes.mask_decoders)
+            if of_mask or (place and any(trouble.origin is decoder for decoder in nodes.decoders)):
+                message = f"mask: {trouble.message}" if of_mask else trouble.message
+                return Failure(trouble.kind, message, place - 1 if place else None)
+        return Failure(trouble.kind, trouble.message)
 
     def _made(self, outputs: Sequence[Any], place: int, notes: Collection[str]) -> ProgramOutput:
-        values = [output[place] for output in outputs]
-        image, before, after = values[:3]
-        path, at = [], 3
-        for move in self._moves:
-            path.append(move.transform(*values[at : at + len(move.nodes)]))
-            at += len(move.nodes)
-        mask = values[-1] if self._has_mask else None
-        sizes = (int(before[0]), int(before[1])), (int(after[0]), int(after[1]))
-        return ProgramOutput(image, mask, *sizes, path, notes, self._pairs)
+        values = iter([output[place] for output in outputs])
+        image, before, after = next(values), _size(next(values)), _size(next(values))
+        path = [move.transform(*itertools.islice(values, len(move.nodes))) for move in self._graph.moves]
+        others = self._others(values, after) if self._graph.parts else ()
+        mask = next(values) if self._has_mask else None
+        return ProgramOutput(image, mask, before, after, path, notes, self._pairs, others)
+
+    def _others(self, values: Iterator[Any], after: tuple[int, int]) -> list[OtherOutput]:
+        parts = self._graph.parts
+        paths = [[move.transform(*itertools.islice(values, len(move.nodes))) for move in part.moves] for part in parts]
+        joined = [part.active is None or bool(next(values)) for part in parts]
+        before = [_size(next(values)) for _ in self.seeds]
+        return [
+            OtherOutput(place, before[place], after, path, self._pairs)
+            for part, path, is_joined in zip(parts, paths, joined, strict=True)
+            if is_joined
+            for place in [self.seeds.index(part.seed or 0)]
+        ]
 
 
-def _decoded(source: DataNode, where: Placement) -> Any:
-    decode: Any = fn.decoders.image  # its stub accepts literal devices only
-    return decode(source, output_type=types.RGB, device=where.decoder)
-
-
-def _decoded_mask(source: DataNode) -> Any:
-    return fn.decoders.image(source, output_type=types.GRAY, adjust_orientation=False)
-
-
-def _encoded(image: DataNode, shape: SampleShape, options: VariantOptions) -> Any:
-    return fn.encoders.image(image, format=shape.format, quality=options.quality, subsampling=options.subsampling)
+def _size(shape: Array) -> tuple[int, int]:
+    return int(shape[0]), int(shape[1])

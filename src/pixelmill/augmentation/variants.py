@@ -8,72 +8,22 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TypeGuard
 
-from pixelmill.augmentation.program import Failure, ProgramInput, ProgramOutput, RecipeProgram, SampleShape
+from pixelmill.augmentation.graphs import SampleShape
+from pixelmill.augmentation.program import Failure, ProgramInput, ProgramOutput, RecipeProgram
+from pixelmill.augmentation.program_cache import ProgramCache, located, program_shapes
 from pixelmill.augmentation.samples import PreparedSample, new_sample, prepare, sample_error
 from pixelmill.engine.native import Pending
-from pixelmill.engine.placement import NATIVE, Placement, placement_for
-from pixelmill.errors import MISSING_PIXELS, DataError
+from pixelmill.engine.placement import placement_for
+from pixelmill.errors import DataError
 from pixelmill.formats.dataset import Dataset, ShardWriter
 from pixelmill.formats.sample import Sample
 from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.augment import AugmentOptions, VariantOptions
-from pixelmill.pipeline import Pipeline
 from pixelmill.recipe import Recipe
 
 _BATCH = 32
 _BATCH_BYTES = 16 << 20  # of encoded images, so that a batch of large ones does not fill the memory
 _VARIANTS_AT_ONCE = 8
-
-
-class ProgramCache:
-    """Compiles a recipe once for each shape of samples.
-
-    Args:
-        recipe: What is done.
-        options: How variants are drawn and encoded.
-        threads: Samples that are processed at the same time.
-        batch_size: The largest batch.
-        where: The engine and its GPU.
-        refused: Kinds of notes that make a sample a failed one.
-    """
-
-    def __init__(
-        self,
-        recipe: Recipe,
-        options: VariantOptions,
-        *,
-        threads: int,
-        batch_size: int,
-        where: Placement = NATIVE,
-        refused: Collection[str] = (MISSING_PIXELS,),
-    ) -> None:
-        self._refused = refused
-        self._recipe = recipe
-        self._options = options
-        self._threads = threads
-        self.batch_size = batch_size
-        self._where = where
-        self._programs: dict[SampleShape, RecipeProgram] = {}
-
-    def program(self, shape: SampleShape) -> RecipeProgram:
-        """Return the program for samples of a shape."""
-        if shape not in self._programs:
-            with Pipeline(batch_size=self.batch_size, num_threads=1, device_id=None):
-                self._programs[shape] = RecipeProgram(
-                    self._recipe,
-                    shape,
-                    self._options,
-                    threads=self._threads,
-                    batch_size=self.batch_size,
-                    where=self._where,
-                    refused=self._refused,
-                )
-        return self._programs[shape]
-
-    def close(self) -> None:
-        """Stop the threads of all programs."""
-        for program in self._programs.values():
-            program.close()
 
 
 class VariantMaker:
@@ -82,10 +32,12 @@ class VariantMaker:
     Args:
         recipe: What is done.
         options: How variants are drawn and encoded.
+        dataset: The dataset of the samples, for recipes that join several of them.
     """
 
-    def __init__(self, recipe: Recipe, options: VariantOptions) -> None:
+    def __init__(self, recipe: Recipe, options: VariantOptions, *, dataset: Dataset | None = None) -> None:
         self._options = options
+        self._dataset = dataset
         self._programs = ProgramCache(recipe, options, threads=1, batch_size=_VARIANTS_AT_ONCE)
 
     def make(self, sample: Sample, number: int, *, count: int) -> list[Sample]:
@@ -97,14 +49,19 @@ class VariantMaker:
             count: How many variants.
         """
         source = prepare(sample, number, format=self._options.format)
-        program = self._programs.program(source.shape)
+        items = (
+            _Item(number, variant, source, self._programs.others(source, variant, self._dataset))
+            for variant in range(1, count + 1)
+        )
         made: list[Sample] = []
-        for first in range(1, count + 1, _VARIANTS_AT_ONCE):
-            batch = [source.variant(variant) for variant in range(first, min(first + _VARIANTS_AT_ONCE, count + 1))]
-            for result in program.take(program.submit(batch), batch):
+        for _, group in _groups(items, _VARIANTS_AT_ONCE):
+            program = self._programs.program(source.shape, group[0].others)
+            batch = [source.variant(item.variant, item.others) for item in group]
+            for item, result in zip(group, program.take(program.submit(batch), batch), strict=True):
                 if isinstance(result, Failure):
-                    raise sample_error(result, source)
-                made.append(new_sample(source, result, visibility=self._options.visibility, key=sample.key))
+                    raise sample_error(result, source, item.places(self._dataset))
+                visibility, others = self._options.visibility, item.others
+                made.append(new_sample(source, result, visibility=visibility, key=sample.key, others=others))
         return made
 
     def close(self) -> None:
@@ -151,11 +108,16 @@ class _Item:
     number: int
     variant: int
     source: PreparedSample | DataError
+    others: tuple[PreparedSample, ...] = ()
 
     @property
-    def shape(self) -> SampleShape | None:
-        """The shape that its program is made for; None if it needs no program."""
-        return self.source.shape if isinstance(self.source, PreparedSample) else None
+    def shape(self) -> tuple[SampleShape, ...] | None:
+        """The shapes that its program is made for; None if it needs no program."""
+        return program_shapes(self.source.shape, self.others) if isinstance(self.source, PreparedSample) else None
+
+    def places(self, dataset: Dataset | None) -> list[str]:
+        """Return where the samples are that it is joined with."""
+        return [located(dataset, other.number) for other in self.others] if dataset is not None else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,15 +176,25 @@ class ShardAugmenter:
             except DataError as error:
                 yield _Item(number, 0, error)
                 continue
-            for variant in range(0 if options.keep_originals else 1, options.variants + 1):
-                yield _Item(number, variant, source)
+            if options.keep_originals:
+                yield _Item(number, 0, source)
+            for variant in range(1, options.variants + 1):
+                try:
+                    others = self._programs.others(source, variant, self._job.dataset)
+                except DataError as error:
+                    yield _Item(number, 0, error)
+                    break
+                yield _Item(number, variant, source, others)
 
-    def _submit(self, shape: SampleShape | None, items: list[_Item]) -> None:
-        inputs = [item.source.variant(item.variant) for item in items if _is_changed(item.source, item.variant)]
+    def _submit(self, shape: tuple[SampleShape, ...] | None, items: list[_Item]) -> None:
+        inputs = [
+            item.source.variant(item.variant, item.others) for item in items if _is_changed(item.source, item.variant)
+        ]
         if shape is None or not inputs:
             self._batches.append(_Batch(None, None, [], items))
             return
-        program = self._programs.program(shape)
+        joined = next((item.others for item in items if item.variant > 0), ())
+        program = self._programs.program(shape[0], joined)
         self._batches.append(_Batch(program, program.submit(inputs), inputs, items))
 
     def _finish(self) -> None:
@@ -245,11 +217,12 @@ class ShardAugmenter:
             raise item.source
         sample, job = item.source.sample, self._job
         if isinstance(result, Failure):
-            raise sample_error(result, item.source)
+            raise sample_error(result, item.source, item.places(job.dataset))
         if result is not None:
             self._notes.update(result.notes)
             key = job.variant_key(sample.key, item.variant)
-            sample = new_sample(item.source, result, visibility=job.options.visibility, key=key)
+            visibility, others = job.options.visibility, item.others
+            sample = new_sample(item.source, result, visibility=visibility, key=key, others=others)
         self._ready.append((sample, job.file_name(item.number, item.variant)))
 
     def _write(self) -> None:
@@ -281,9 +254,9 @@ def _is_changed(source: PreparedSample | DataError, variant: int) -> TypeGuard[P
     return variant > 0 and isinstance(source, PreparedSample)
 
 
-def _groups(items: Iterable[_Item], most: int) -> Iterator[tuple[SampleShape | None, list[_Item]]]:
+def _groups(items: Iterable[_Item], most: int) -> Iterator[tuple[tuple[SampleShape, ...] | None, list[_Item]]]:
     """Group neighbors that the same program can process: up to `most`, fewer if they are large."""
-    shape: SampleShape | None = None
+    shape: tuple[SampleShape, ...] | None = None
     group: list[_Item] = []
     size = 0
     for item in items:

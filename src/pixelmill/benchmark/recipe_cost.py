@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from pixelmill import fn
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.pipeline import Pipeline
-from pixelmill.recipe import Recipe
+from pixelmill.recipe import Recipe, Scene
 from pixelmill.types import Array
 
 _BATCH = 8
@@ -70,6 +71,10 @@ def _encoded(dataset: Dataset, images: int) -> list[Array]:
     return files
 
 
+def _itself(scene: Scene, seed: int) -> Scene:
+    return scene
+
+
 def _milliseconds(recipe: Recipe, steps: int, files: Sequence[Array], labels: Array, *, rounds: int) -> float:
     batches = [files[first : first + _BATCH] for first in range(0, len(files), _BATCH)]
     pipeline = Pipeline(batch_size=_BATCH, num_threads=1, device_id=None, seed=0, prefetch_queue_depth=1)
@@ -79,7 +84,10 @@ def _milliseconds(recipe: Recipe, steps: int, files: Sequence[Array], labels: Ar
         if steps:
             part = Recipe(recipe.name, steps=recipe.steps[:steps])
             label = fn.constant(idata=int(labels[0])) if part.depends_on_class() else None
-            image = part.apply(image, label=label).image
+            whole = image
+            boxes = fn.constant(fdata=[0.25, 0.25, 0.75, 0.75], shape=[1, 4])
+            others = partial(_itself, Scene(whole, label=label, boxes=boxes))
+            image = part.apply(image, label=label, boxes=boxes, others=others).image
         pipeline.set_outputs(image)
     pipeline.build()
     for _ in batches:

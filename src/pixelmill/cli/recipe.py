@@ -76,12 +76,15 @@ def _echo_yaml(content: dict[str, object]) -> None:
     click.echo(text, nl=False)
 
 
-@recipe.command("import", short_help="Translate a pipeline of Albumentations.")
-@click.argument("path", metavar="FILE.json")
+@recipe.command("import", short_help="Translate a pipeline of Albumentations or torchvision.")
+@click.argument("path", metavar="FILE")
 @click.option("--name", default="imported", show_default=True, help="The name of the recipe.")
 @click.option("--strict", is_flag=True, help="Fail if a transform has no translation.")
 def import_recipe(path: str, name: str, strict: bool) -> None:
-    """Translate a pipeline that Albumentations saved as JSON (A.save), and print it as a recipe.
+    """Translate a pipeline of Albumentations or torchvision, and print it as a recipe.
+
+    FILE is JSON that Albumentations saved (A.save), or a Python file with transforms of torchvision, v1 or v2, which is
+    read and never run; of several pipelines in a file, name one: train.py:transform.
 
     Transforms without a translation are named on standard error and left out; those whose step is similar but not the
     same arithmetic are kept and named as approximate.
@@ -90,10 +93,18 @@ def import_recipe(path: str, name: str, strict: bool) -> None:
     Examples:
       pixelmill recipe import albumentations.json > mine.yaml
       pixelmill recipe import albumentations.json --name mine --strict
+      pixelmill recipe import train.py:train_transform
     """
     from pixelmill.recipe.albumentations import import_albumentations
+    from pixelmill.recipe.torchvision import import_torchvision
 
-    made = import_albumentations(path)
+    file, colon, pipeline = path.rpartition(":")
+    if path.endswith(".py"):
+        made = import_torchvision(path)
+    elif colon and file.endswith(".py"):
+        made = import_torchvision(file, pipeline)
+    else:
+        made = import_albumentations(path)
     notes = [
         *(f"left out: {entry}" for entry in made.untranslated),
         *(f"approximate: {entry}" for entry in made.approximate),

@@ -12,6 +12,7 @@ from PIL import Image, ImageOps
 
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
+from pixelmill.formats.optional_images import TITLES, is_readable, open_pillow, way_in
 from pixelmill.formats.sample import image_type, is_cut, pillow_message
 
 MAX_PIXELS = 1 << 27
@@ -71,13 +72,15 @@ def open_header(data: bytes) -> Image.Image:
     """Open an image without decoding its pixels. Raises DataError if its header cannot be read."""
     try:
         with _quiet():
-            image: Image.Image = Image.open(io.BytesIO(data))
+            image = open_pillow(data)
     except Image.DecompressionBombError as error:
         raise _refused("too_large", f"too large: {error}") from None
     except Exception as error:  # Pillow's plugins raise any kind of error for damaged files
         if image_type(data) is None:
             what = f"it begins with {data[:16]!r}" if data else "it is empty"
             raise _refused("not_an_image", f"not an image: {what}") from None
+        if image_type(data) in TITLES and not is_readable(str(image_type(data))):
+            raise _refused("unsupported", f"{TITLES[str(image_type(data))]}; {way_in(str(image_type(data)))}") from None
         kind = "truncated" if is_cut(data) else "corrupt"
         raise _refused(
             kind, f"the header of the {image_type(data)} image cannot be read: {pillow_message(error)}"

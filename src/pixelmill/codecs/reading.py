@@ -24,7 +24,7 @@ Path: TypeAlias = str | os.PathLike[str]
 Mode: TypeAlias = Literal["RGB", "BGR", "GRAY", "unchanged"]
 
 _ADVICE = {
-    "not_an_image": "formats that can be read: JPEG, PNG, BMP, GIF, TIFF, WebP, PNM, JPEG 2000",
+    "not_an_image": "formats that can be read: JPEG, PNG, BMP, GIF, TIFF, WebP, PNM, JPEG 2000, AVIF, HEIC",
     "truncated": "the data ends early: copy or download it again",
     "corrupt": "the data is damaged: copy or download it again",
     "too_large": "limits=pixelmill.types.Limits(...) allows larger images",
@@ -38,7 +38,7 @@ class ImageInfo:
     """What the header of an image says.
 
     Attributes:
-        format: `JPEG`, `PNG`, `BMP`, `GIF`, `TIFF`, `WebP`, `PNM` or `JPEG 2000`.
+        format: `JPEG`, `PNG`, `BMP`, `GIF`, `TIFF`, `WebP`, `PNM`, `JPEG 2000`, `AVIF` or `HEIC`.
         height: Rows of the upright image, as `imread` returns it.
         width: Columns of the upright image.
         channels: Channels of the file: 1 or 3, and 2 or 4 with alpha; 4 for CMYK.

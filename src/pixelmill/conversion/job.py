@@ -15,6 +15,7 @@ from pixelmill.dataset_jobs.selection import select, shard_bounds
 from pixelmill.errors import DataError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset, open_shard, shard_names
+from pixelmill.formats.sample import file_ending
 from pixelmill.jobs.job import HOW, ShardPlan, ShardReport, declared
 from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.convert import ConvertOptions, split_pairs
@@ -87,7 +88,8 @@ class ConvertJob(DatasetJob):
 
     def find_file_names(self) -> FileNames:
         """Choose a name for the file of each sample."""
-        return find_file_names(self.dataset, self.order, to=self.to, keep_endings=self.options.format is None)
+        ending = file_ending if self.options.format is None else None
+        return find_file_names(self.dataset, self.order, to=self.to, ending=ending)
 
     @cached_property
     def bounds(self) -> list[tuple[int, int]]:

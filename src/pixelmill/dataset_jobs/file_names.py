@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -61,14 +61,16 @@ class FileNames:
         return cls(**values)
 
 
-def find_file_names(dataset: Dataset, numbers: Iterable[int], *, to: str, keep_endings: bool = True) -> FileNames:
+def find_file_names(
+    dataset: Dataset, numbers: Iterable[int], *, to: str, ending: Callable[[Sample], str] | None = file_ending
+) -> FileNames:
     """Look at all samples and choose a unique name for each.
 
     Args:
         dataset: What is read.
         numbers: The samples to write, in order.
         to: The container to write.
-        keep_endings: False if images get other extensions, so that their names must differ without them.
+        ending: Returns the extension that the file of a sample gets; None if names must differ without it.
     """
     masks = False
     outlines: list[Sample | None] = []
@@ -95,10 +97,10 @@ def find_file_names(dataset: Dataset, numbers: Iterable[int], *, to: str, keep_e
         except DataError:
             outlines.append(None)  # the same fault is reported when the sample is written
     unique = UniqueNames()
-    endings = keep_endings and not masks
+    ending = None if masks else ending
     divided = is_divided(tuple(splits))
     names = tuple(
-        _name(unique, outline, at, to=to, endings=endings, divided=divided) for at, outline in enumerate(outlines)
+        _name(unique, outline, at, to=to, ending=ending, divided=divided) for at, outline in enumerate(outlines)
     )
     classes = _classes(zip(names, outlines, strict=True), divided=divided) if to == "folder" else ()
     return FileNames(
@@ -121,14 +123,22 @@ def _object_classes(found: dict[int, str], listed: Sequence[str]) -> tuple[str, 
     return tuple(names.get(label, str(label)) for label in range(max(numbers, default=-1) + 1))
 
 
-def _name(unique: UniqueNames, sample: Sample | None, number: int, *, to: str, endings: bool, divided: bool) -> str:
+def _name(
+    unique: UniqueNames,
+    sample: Sample | None,
+    number: int,
+    *,
+    to: str,
+    ending: Callable[[Sample], str] | None,
+    divided: bool,
+) -> str:
     if sample is None:
         return unique.take("", number=number)
-    ending = file_ending(sample) if endings else ""
+    own = "" if ending is None else ending(sample)
     if to == "folder":
-        return unique.take(_free(wished_name(sample, divided=divided)), number=number, ending=ending)
+        return unique.take(_free(wished_name(sample, divided=divided)), number=number, ending=own)
     if to == "list":
-        return unique.take(_free(sample.key), number=number, ending=ending, is_allowed=is_listable)
+        return unique.take(_free(sample.key), number=number, ending=own, is_allowed=is_listable)
     preferred_name = get_format(to).preferred_name
     if preferred_name is not None:
         return unique.take(_free(preferred_name(sample)), number=number, is_allowed=is_file_name)

@@ -89,7 +89,8 @@ def compile_graph(
         outputs = rules.optimize(outputs, decode_scaling=decode_scaling)
     outputs = _deduplicated(outputs)
     order = _topological(outputs)
-    readers = list(dict.fromkeys(step.reader for step in order if isinstance(step, ReaderStep)))
+    found = dict.fromkeys(step.reader for step in order if isinstance(step, ReaderStep))
+    readers = sorted(found, key=lambda reader: reader.partner is not None)  # samples count by the first one
     keys = _random_keys(order, seed)
     if whole is not None:
         readers, keys = whole.readers, {**keys, **whole.keys}
@@ -328,7 +329,7 @@ class _Builder:
             part = part_of(records)
             lost = [(item, kind, message) for item, (kind, message) in records.reader.index.lost.items()]
             number = sum(map(is_fetched, self.ranges)) if is_fetched(records) else -1
-            paths = part.path_table()
+            paths = part.anchored_paths()
             prefix, where = os.fsencode(paths.prefix), (part.files, part.offsets, part.lengths)
             ranges = _core.ByteRanges(prefix, paths.names, paths.starts, *where, lost, number)
             self.ranges[records] = ranges

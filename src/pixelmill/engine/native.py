@@ -21,7 +21,7 @@ from pixelmill.errors import NOTES, EngineError
 from pixelmill.graph.nodes import OperatorNode
 from pixelmill.operators.sources import ExternalSource
 from pixelmill.steps.batch import Callback
-from pixelmill.steps.sources import Constant, ExternalInput
+from pixelmill.steps.sources import Constant, ExternalInput, reader_of
 from pixelmill.steps.step import Expr
 from pixelmill.types import Array as Array
 from pixelmill.types import Limits
@@ -73,6 +73,7 @@ class Trouble:
         message: What exactly is wrong.
         origin: The operator that found it.
         fatal: Whether the sample failed.
+        partner: What names the reader of other samples that it is about; None if it is about the sample itself.
     """
 
     place: int
@@ -80,6 +81,7 @@ class Trouble:
     message: str
     origin: OperatorNode | None
     fatal: bool
+    partner: int | None = None
 
 
 def sort_troubles(
@@ -277,9 +279,11 @@ def _troubles(batch: _core.Batch, segment: Segment) -> list[Trouble]:
         return []
     troubles = []
     for place, fault, step, notes, message in batch.outcomes():
-        origin = segment.steps[step].origin if fault and 0 <= step < len(segment.steps) else None
+        failed = segment.steps[step] if fault and 0 <= step < len(segment.steps) else None
         if fault:
-            troubles.append(Trouble(place, fault, message, origin, fatal=True))  # type: ignore[arg-type]
+            reader = None if failed is None else reader_of(Expr(failed))
+            origin, partner = failed and failed.origin, reader and reader.partner
+            troubles.append(Trouble(place, fault, message, origin, True, partner))  # type: ignore[arg-type]
         else:
             kinds = [kind for bit, kind in NOTES.items() if notes & bit]
             troubles += [Trouble(place, kind, message, None, fatal=False) for kind in kinds]

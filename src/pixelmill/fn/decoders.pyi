@@ -50,7 +50,7 @@ def image(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Decode images: JPEG and PNG natively; BMP, GIF, TIFF, WebP, PNM and JPEG 2000 with Pillow.
+    """Decode images: JPEG and PNG natively; BMP, GIF, TIFF, WebP, PNM, JPEG 2000 and AVIF with Pillow.
 
     Args:
         data: Encoded images, one uint8 vector per sample.

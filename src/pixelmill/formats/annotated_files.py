@@ -145,13 +145,13 @@ class AnnotatedFiles(Dataset):
         lost = {number: ("io", image.fault) for number, image in enumerate(self._images) if image.fault}
         if what == "image":
             return replace(self.index, lost=lost)
-        return whole_files([image.mask for image in self._images])
+        return whole_files([image.mask for image in self._images], base=self.index.base)
 
     def size(self, number: int) -> int:
         image = self._images[number]
         if image.fault is not None:
             raise self.error(number, "io", image.fault)
-        return storage.stat(image.path).size
+        return storage.stat(image.path, base=self.index.base).size
 
     def raw(self, number: int) -> bytes | None:
         return None if self._images[number].fault else super().raw(number)

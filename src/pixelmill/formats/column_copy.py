@@ -70,7 +70,7 @@ def dataset_stamp(dataset: Dataset) -> tuple[int, int]:
     digest, total = hashlib.blake2b(digest_size=7), 0
     for path in dataset.files:
         try:
-            found = storage.stat(path)
+            found = storage.stat(path, base=dataset.index.base)
         except OSError:
             found = storage.FileStat(0, 0)
         digest.update(os.fsencode(f"{path}\0{found.size}\0{found.modified}\0"))

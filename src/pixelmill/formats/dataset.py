@@ -106,7 +106,8 @@ class Dataset(ABC):
     @cached_property
     def _ranges(self) -> RangeReader:
         """Reads what is announced, and anything else."""
-        return RangeReader()
+        # A container may have to be read before there is an index: then it is just being opened.
+        return RangeReader(self.index.base if "index" in vars(self) else None)
 
     def _parts(self, number: int) -> Iterator[Range]:
         """Yield what `sample` reads, in this order."""
@@ -160,8 +161,8 @@ class Dataset(ABC):
         path, offset = self.place(number)
         try:
             if offset is None:
-                return storage.read_file(path)
-            return storage.read_range(path, offset, int(self.index.lengths[number]))
+                return storage.read_file(path, base=self.index.base)
+            return storage.read_range(path, offset, int(self.index.lengths[number]), base=self.index.base)
         except (OSError, DataError):
             return None
 
@@ -172,7 +173,7 @@ class Dataset(ABC):
         end = fault.offset + fault.length
         for offset in range(fault.offset, end, _PIECE):
             try:
-                yield storage.read_range(path, offset, min(_PIECE, end - offset))
+                yield storage.read_range(path, offset, min(_PIECE, end - offset), base=self.index.base)
             except OSError:
                 return
 
@@ -189,6 +190,7 @@ class Dataset(ABC):
     @cached_property
     def _listed_beside(self) -> tuple[str, ...]:
         folder = self.files[0].rpartition("/")[0] or "." if self.files else "."
+        folder = storage.anchored(folder, self.index.base)
         try:
             if CLASSES not in storage.list_folder(folder)[1]:
                 return ()

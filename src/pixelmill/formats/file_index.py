@@ -165,10 +165,15 @@ def _listed(name: str, list_path: str, root: str | None, where: str) -> str:
     return resolve_below(name, root=root or ".", allow_outside=False, where=f"file_list: {where}", permit=hint)
 
 
-def whole_files(paths: Sequence[str | None]) -> Index:
-    """Index whole files by their sizes; None stands for an empty range. A file that is missing is lost."""
+def whole_files(paths: Sequence[str | None], *, base: str) -> Index:
+    """Index whole files by their sizes; None stands for an empty range. A file that is missing is lost.
+
+    Args:
+        paths: The files.
+        base: The folder that relative paths start from.
+    """
     known = {path: number for number, path in enumerate(dict.fromkeys(path for path in paths if path))}
-    found = dict(zip(known, storage.stats(list(known)), strict=True))
+    found = dict(zip(known, storage.stats(list(known), base=base), strict=True))
     lengths: list[int] = []
     lost: dict[int, tuple[str, str]] = {}
     for number, path in enumerate(paths):
@@ -178,7 +183,7 @@ def whole_files(paths: Sequence[str | None]) -> Index:
             lost[number] = ("io", f"{stat.strerror or stat}: {path}")
     files = np.array([known[path] if path else 0 for path in paths], np.int64)
     sizes = np.array(lengths, np.int64)
-    return Index(list(known) or [""], files, np.zeros(len(sizes), np.int64), sizes, lost=lost)
+    return Index(list(known) or [""], files, np.zeros(len(sizes), np.int64), sizes, lost=lost, base=base)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pixelmill import storage
+from pixelmill.formats.optional_images import TITLES, heif_type, is_readable, way_in
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, split_name
 
 _LOOK = 4096
@@ -75,8 +76,9 @@ def kind_of(path: str) -> Foreign | None:
             return found
     if start[16:20] == _LMDB_MAGIC:
         return Foreign("an LMDB database", "fn.readers.caffe and caffe2 read those of Caffe; save others as files")
-    if start[4:12] in (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftypmsf1", b"ftypavif", b"ftypavis"):
-        return Foreign("a HEIC or AVIF image", "convert it to JPEG or PNG first")
+    image = heif_type(start)
+    if image is not None and not is_readable(image):
+        return Foreign(TITLES[image], way_in(image))
     if split_name(path)[1].lower() in ("json", "xml", "csv", "txt"):
         return next((Foreign(title, _COCO) for pattern, title in _TEXTS if pattern.search(start)), None)
     return None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 
 import numpy as np
 
 from pixelmill.formats.index import Array
+from pixelmill.formats.optional_images import open_pillow
 from pixelmill.formats.sample import image_type
 
 _ORIENTATION, _TURNED = 0x0112, (5, 6, 7, 8)
@@ -24,11 +24,9 @@ def image_extent(data: bytes) -> tuple[int, int] | None:
 
             shape = read_header(data).shape
             return (shape[0], shape[1]) if len(shape) >= 2 and min(shape[:2]) else None
-        from PIL import Image  # jobs that only copy start faster without
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            image: Image.Image = Image.open(io.BytesIO(data))
+            image = open_pillow(data)
             turned = image.getexif().get(_ORIENTATION) in _TURNED
             return (image.width, image.height) if turned else (image.height, image.width)
     except Exception:  # Pillow's plugins raise any kind of error for damaged files

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pixelmill.formats.path_table import PathTable
-from pixelmill.storage import is_remote
+from pixelmill.storage import is_remote, working_folder
 
 Array = np.ndarray[Any, Any]
 
@@ -57,6 +57,7 @@ class Index:
         lost: The items that are known to be damaged, with kind and message of the fault.
         sizes: For whole files at addresses, their sizes if a listing named them.
         versions: The version of each file at an address, such as its ETag, if a listing named it.
+        base: The folder that relative paths start from: the working folder of the moment when the index was made.
     """
 
     paths: Sequence[str]
@@ -70,13 +71,26 @@ class Index:
     lost: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     sizes: Array = field(default_factory=lambda: NO_NUMBERS)
     versions: Sequence[str] = ()
+    base: str = field(default_factory=working_folder)
 
     def __len__(self) -> int:
         return len(self.paths) if self.files is NO_NUMBERS else len(self.files)
 
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the arrays that there are not: whole files are told from no records by identity."""
+        return {name: value for name, value in vars(self).items() if value is not NO_NUMBERS}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        missing = dict.fromkeys(("files", "offsets", "lengths", "sizes"), NO_NUMBERS)
+        vars(self).update({**missing, **state})
+
     def path_table(self) -> PathTable:
-        """Return the paths in the form that the core takes."""
+        """Return the paths in one table, as they are."""
         return self.paths if isinstance(self.paths, PathTable) else PathTable.of(self.paths)
+
+    def anchored_paths(self) -> PathTable:
+        """Return the paths for the core, which opens files when the working folder may have changed."""
+        return self.path_table().anchored(self.base)
 
     def is_remote(self) -> bool:
         """Whether some of the files are at addresses."""

@@ -8,6 +8,8 @@ from typing import Any, overload
 
 import numpy as np
 
+from pixelmill.storage import anchored
+
 Array = np.ndarray[Any, Any]
 
 _OUTSIDE = (b"\0\0", b"\0/", b"://")  # a name that is empty, or begins with a slash, or is an address
@@ -45,6 +47,19 @@ class PathTable(Sequence[str]):
             return None
         zeros = np.flatnonzero(names == 0)
         return cls(names, starts, prefix) if np.array_equal(zeros + 1, starts[1:]) else None
+
+    def anchored(self, base: str) -> PathTable:
+        """Return the table with paths that start from a folder if they are relative."""
+        if not base or "://" in self.prefix or self.prefix.startswith("/"):
+            return self
+        if self.prefix or not self._has_absolute():
+            return PathTable(self.names, self.starts, os.path.join(base, self.prefix))  # noqa: PTH118
+        return PathTable.of(anchored(path, base) for path in self)
+
+    def _has_absolute(self) -> bool:
+        """Whether one of the names is an absolute path, an address, or empty, which stands for no file."""
+        data = b"\0" + self.names.tobytes()
+        return any(map(data.__contains__, _OUTSIDE))
 
     @property
     def is_remote(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError, unreadable
@@ -53,7 +53,7 @@ def find(paths: Sequence[str], wanted: Format | None) -> tuple[Format, list[str]
     """
     if len(paths) == 1 and storage.is_folder(paths[0]):
         return _in_folder(paths[0], wanted)
-    return _of_files(paths), list(paths)
+    return _of_files(paths, wanted), list(paths)
 
 
 def record_format(path: str) -> Format | None:
@@ -101,13 +101,24 @@ def _sniffed(start: bytes) -> Format | None:
     return None
 
 
-def _of_files(files: Sequence[str]) -> Format:
-    kinds = {path: file_format(path) for path in files}
+def _of_files(files: Sequence[str], wanted: Format | None) -> Format:
+    distinct = list(dict.fromkeys(files))
+    # Other containers need not be imported: they take more memory than the index of many a dataset.
+    if wanted is not None and wanted.sniff is not None and all(_begins_as(path, wanted.sniff) for path in distinct):
+        return wanted
+    kinds = {path: file_format(path) for path in distinct}
     first = kinds[files[0]]
     for path, kind in kinds.items():
         if kind.name != first.name:
             raise DataError(f"{files[0]} is {first.title} and {path} is {kind.title}; open them one by one")
     return first
+
+
+def _begins_as(path: str, sniff: Callable[[bytes], bool]) -> bool:
+    try:
+        return sniff(storage.read_start(path, _START))
+    except OSError:
+        return False
 
 
 def _list_format(path: str) -> Format:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pixelmill.errors import ArgumentError
+from pixelmill.formats import optional_images
 from pixelmill.formats.example import Feature
 from pixelmill.formats.shapes import Keypoints, Polygons, RunMask
 
@@ -34,6 +35,7 @@ _SIGNATURES = (
     (b"\0\0\0\x0cjP  \r\n\x87\n", "jp2"),
 )
 IMAGE_EXTENSIONS = frozenset("jpg jpeg png bmp tif tiff pnm ppm pgm pbm jp2 webp gif npy".split())  # noqa: SIM905
+IMAGE_EXTENSIONS |= set(optional_images.readable_endings())
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +221,7 @@ def image_type(data: bytes) -> str | None:
         return "webp"
     if len(data) > 2 and data[:1] == b"P" and data[1:2] in b"123456" and data[2:3].isspace():
         return "ppm"
-    return None
+    return optional_images.heif_type(data)
 
 
 def pillow_message(error: Exception) -> str:
@@ -234,6 +236,8 @@ def is_cut(data: bytes) -> bool:
         return b"\xff\xd9" not in data[-64:]
     if kind == "png":
         return b"IEND" not in data[-64:]
+    if kind in optional_images.TITLES:
+        return optional_images.is_cut(data)
     return kind == "webp" and len(data) < 8 + int.from_bytes(data[4:8], "little")
 
 

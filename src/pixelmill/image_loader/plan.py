@@ -13,7 +13,7 @@ from pixelmill.formats.dataset import Dataset
 from pixelmill.image_loader.annotations import Found, check_task, class_counts, look_at
 from pixelmill.image_loader.datasets import expanded
 from pixelmill.image_loader.options import Arguments
-from pixelmill.image_loader.presets import Presets, loaded_augmentation
+from pixelmill.image_loader.presets import Presets, check_labels, loaded_augmentation
 from pixelmill.image_loader.program import Program
 from pixelmill.image_loader.ranks import Ranks, processes_per_machine, usable_processors
 from pixelmill.image_loader.settings import (
@@ -175,6 +175,7 @@ def make_plan(given: Arguments) -> LoaderPlan:
     check_task(task, found, container.source)
     if given.sampler == "balanced" and task != "classification":
         raise ArgumentError(f"sampler: 'balanced' needs one class for each sample, which {task} does not have")
+    check_labels(augment, task)
     height, width = height_and_width(given.size)
     image = ImageSettings(
         height=height,

@@ -130,7 +130,7 @@ class Presets:
             lines += [
                 *self._decoded(),
                 Call(("sizes",), "fn.shapes", (_IMAGES,)),
-                ApplyRecipe(self.settings.augment, self.origin, ("images",), self.seed),
+                ApplyRecipe(self.settings.augment, self.origin, ("images",), self.seed, has_boxes=True),
                 Call(tuple(names), "boxes_after", (Name("scene"), Name("sizes"), *map(Name, names))),
                 self._resized("images"),
                 self._normalized(),
@@ -191,6 +191,15 @@ class Presets:
             Call(("masks",), "fn.cast", (_MASKS,), {"dtype": INT64}),
         ]
         return lines
+
+
+def check_labels(recipe: object, task: str) -> None:
+    """Raise ArgumentError for a recipe that blends images whose classes are not weights."""
+    if isinstance(recipe, Recipe) and task in ("classification", "multilabel") and recipe.mixes_labels():
+        raise ArgumentError(
+            f"augment: {recipe.name} blends images, and batches for {task} have whole classes; mix batches with "
+            "pixelmill.mixing, or build a pipeline and use scene.soft_label"
+        )
 
 
 def _read(reader: ReaderSettings, columns: list[str]) -> Call:

@@ -108,22 +108,30 @@ class ApplyRecipe(Statement):
         origin: What `load_recipe` loads it from; None for one that has no name or file.
         targets: `images`, and `masks` if there are any.
         seed: The seed of its random numbers.
+        has_boxes: Whether there are `boxes`.
     """
 
     recipe: Recipe
     origin: str | None
     targets: tuple[str, ...]
     seed: int
+    has_boxes: bool = False
+
+    @property
+    def _takes_boxes(self) -> bool:
+        return self.has_boxes and self.recipe.depends_on_boxes()
 
     def run(self, values: Values) -> None:
-        scene = self.recipe.apply(*(values[name] for name in self.targets), seed=self.seed)
+        boxes = {"boxes": values["boxes"]} if self._takes_boxes else {}
+        scene = self.recipe.apply(*(values[name] for name in self.targets), **boxes, seed=self.seed)
         values["scene"] = scene
         values.update(zip(self.targets, (scene.image, scene.mask), strict=False))
 
     def __str__(self) -> str:
         made = ", ".join(("scene.image", "scene.mask")[: len(self.targets)])
         loaded = "recipe" if self.origin is None else f"load_recipe({literal(self.origin)})"
-        call = f"scene = {loaded}.apply({', '.join(self.targets)}, seed={self.seed})"
+        boxes = ", boxes=boxes" if self._takes_boxes else ""
+        call = f"scene = {loaded}.apply({', '.join(self.targets)}{boxes}, seed={self.seed})"
         return f"{call}\n{', '.join(self.targets)} = {made}"
 
 

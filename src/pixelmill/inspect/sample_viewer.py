@@ -66,7 +66,8 @@ class SampleViewer:
 
     def _with_variants(self, numbers: Sequence[int]) -> Iterator[Group]:
         recipe = load_recipe(self._options.recipe or "")
-        with VariantMaker(recipe, VariantOptions(seed=self._options.seed)) as maker:
+        options = VariantOptions(seed=self._options.seed)
+        with VariantMaker(recipe, options, dataset=self._dataset) as maker:
             for number in numbers:
                 yield self._read(number, maker)()
 

@@ -46,6 +46,7 @@ class Site:
         strict: Whether every image is decoded, and decoder warnings are errors.
         lock: Name of the lock file of this run; see `Claim`.
         owner: Its content.
+        folder: The working folder of the run, which relative paths of inputs start from; empty if there is none.
     """
 
     output: str
@@ -59,6 +60,7 @@ class Site:
     strict: bool = False
     lock: str = ""
     owner: str = ""
+    folder: str = ""
 
     @property
     def claim(self) -> Claim:

@@ -16,12 +16,11 @@ import textwrap
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import IO, Any
 
 from pixelmill import errors
 from pixelmill.errors import DataError, EngineError, PixelmillError
-from pixelmill.jobs.commit import OnSamples, ShardTask
+from pixelmill.jobs.commit import OnSamples, ShardTask, Site
 from pixelmill.jobs.job import load_job
 from pixelmill.jobs.manifest import Entry, load_event
 
@@ -72,7 +71,7 @@ class _Crew:
         self._workers: list[_Worker] = []
         try:
             for gpus in shown:
-                self._workers.append(_Worker(_start(description, gpus, task.site.threads)))
+                self._workers.append(_Worker(_start(description, gpus, task.site)))
         except BaseException:
             self._end()
             raise
@@ -142,11 +141,11 @@ class _Crew:
         self._selector.close()
 
 
-def _start(description: bytes, gpus: str | None, threads: int) -> subprocess.Popen[bytes]:
+def _start(description: bytes, gpus: str | None, site: Site) -> subprocess.Popen[bytes]:
     """Start a worker that sees these GPUs, or the same as this process if None."""
     # Otherwise every worker would start one thread per processor in these libraries, which wait by spinning.
-    environment = {**dict.fromkeys(_THREADS, str(threads)), **os.environ}
-    environment["PYTHONPATH"] = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
+    environment = {**dict.fromkeys(_THREADS, str(site.threads)), **os.environ}
+    environment["PYTHONPATH"] = os.pathsep.join(path or site.folder for path in sys.path)
     if gpus is not None:
         environment["CUDA_VISIBLE_DEVICES"] = gpus
     # In a process group of its own: Ctrl-C reaches only this process, which then ends the workers.
@@ -155,6 +154,7 @@ def _start(description: bytes, gpus: str | None, threads: int) -> subprocess.Pop
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
+        cwd=site.folder or None,
         process_group=0,
     )
     pipe = _pipe(process.stdin)

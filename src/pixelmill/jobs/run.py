@@ -24,7 +24,7 @@ from pixelmill.jobs.storage import open_storage
 from pixelmill.log import log
 from pixelmill.options.declaration import Help, takes
 from pixelmill.options.running import Exists, OnProgress, Progress, RunJobOptions, Target
-from pixelmill.storage import is_remote
+from pixelmill.storage import anchored, is_remote, plain, working_folder
 
 
 class RunShards(Protocol):
@@ -111,12 +111,13 @@ def run_job(given: RunJobArguments) -> JobReport:
     lock.acquire()
     try:
         output.claim, output.run = lock.claim, lock.name
-        parts = 1 if part is None else part[1]
+        parts, folder = 1 if part is None else part[1], working_folder()
+        aside = anchored(plain(os.fspath(given.quarantine or "")), folder)
         site = Site(
             output=storage.root,
             state=output.state,
             scratch=lock.name,
-            quarantine=f"{storage.root}.quarantine" if given.quarantine is None else os.fspath(given.quarantine),
+            quarantine=f"{storage.root}.quarantine" if given.quarantine is None else aside,
             on_error=given.on_error,
             max_errors=given.max_errors,
             threads=threads_of(workers, shards=-(-plan.shards // parts)) if given.runner == "local" else 1,
@@ -124,6 +125,7 @@ def run_job(given: RunJobArguments) -> JobReport:
             strict=given.strict,
             lock=lock.claim.lock,
             owner=lock.claim.owner,
+            folder=folder,
         )
         # Checked again: between the first look and the lock another process may have changed the output.
         situation = output.situation(exists, shared=part is not None)

@@ -72,7 +72,7 @@ def image(
     adjust_orientation: bool = True,
     use_fast_idct: bool = False,
 ) -> Tensor:
-    """Decode images: JPEG and PNG natively; BMP, GIF, TIFF, WebP, PNM and JPEG 2000 with Pillow.
+    """Decode images: JPEG and PNG natively; BMP, GIF, TIFF, WebP, PNM, JPEG 2000 and AVIF with Pillow.
 
     Args:
         data: Encoded images, one uint8 vector per sample.

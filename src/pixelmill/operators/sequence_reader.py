@@ -14,6 +14,7 @@ from pixelmill.operators.decoders import decode
 from pixelmill.operators.readers import LOCAL_ONLY, Order, reader
 from pixelmill.operators.shapes import stack
 from pixelmill.steps.sources import Read, Records
+from pixelmill.storage import working_folder
 from pixelmill.types import RGB, UINT8, DALIImageType
 
 
@@ -46,8 +47,10 @@ def sequence(
     ]
     if not starts:
         raise DataError(f"readers.sequence: no folder in {file_root} has enough images for {sequence_length} frames")
+    base = working_folder()
     parts = {
-        str(place): file_index.whole_files([frames[place] for frames in starts]) for place in range(sequence_length)
+        str(place): file_index.whole_files([frames[place] for frames in starts], base=base)
+        for place in range(sequence_length)
     }
     first = parts["0"]
     index = Index(first.paths, first.files, first.offsets, first.lengths, parts=parts, root=f"{file_root.rstrip('/')}/")

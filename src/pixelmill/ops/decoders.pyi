@@ -20,7 +20,7 @@ _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 
 class Image(OperatorClass):
-    """Decode images: JPEG and PNG natively; BMP, GIF, TIFF, WebP, PNM and JPEG 2000 with Pillow.
+    """Decode images: JPEG and PNG natively; BMP, GIF, TIFF, WebP, PNM, JPEG 2000 and AVIF with Pillow.
 
     Args:
         output_type: Color format of the result; ANY_DATA keeps the channels of the file.

@@ -60,6 +60,7 @@ class OrderSettings:
             next epoch starts on all ranks at once. Without it a batch continues into the next epoch.
         blocks: Permute blocks, and the samples of some consecutive blocks at a time, instead of the whole dataset.
         classes: Read as many samples of each class; `length` is then that of such an epoch.
+        partner: Read another item in place of each one; see `partner_items`.
     """
 
     length: int
@@ -71,6 +72,7 @@ class OrderSettings:
     pad_last_batch: bool = False
     blocks: Blocks | None = None
     classes: ClassGroups | None = None
+    partner: int | None = None
 
     def __post_init__(self) -> None:
         """Check the arguments."""

@@ -135,8 +135,10 @@ class Recovery:
         path = offset = None
         number = int(samples.numbers[trouble.place])
         if engine.plan.readers:
-            number = int(samples.items[trouble.place, 0])
-            path, offset = engine.plan.readers[0].index.locate(number)
+            partners = [reader.partner for reader in engine.plan.readers]
+            column = partners.index(trouble.partner) if trouble.partner in partners else 0
+            number = int(samples.items[trouble.place, column])
+            path, offset = engine.plan.readers[column].index.locate(number)
         return Event(
             kind=trouble.kind,
             message=trouble.message,
@@ -184,9 +186,10 @@ class Recovery:
             event = bad[places[0]]
             raise DataError(f"{event}\n  without a reader, samples cannot be skipped; use on_error='fill'", (event,))
         good: dict[int, list[Array]] = {}
+        own = {place: int(samples.items[place, 0]) for place in places}
         for attempt in range(ATTEMPTS):
             missing = [place for place in places if place not in good]
-            samples = _with_others(samples, missing, orders, attempt, bad)
+            samples = _with_others(samples, missing, orders, attempt, own)
             good |= self._usable(engine, samples, missing)
             if len(good) == len(places):
                 outputs = [[good[place][index] for place in places] for index in range(len(engine.plan.outputs))]
@@ -214,16 +217,18 @@ def _all_valid(count: int) -> Array:
 
 
 def _with_others(
-    samples: Samples, places: list[int], orders: Sequence[ReaderOrder], attempt: int, bad: dict[int, Event]
+    samples: Samples, places: list[int], orders: Sequence[ReaderOrder], attempt: int, own: dict[int, int]
 ) -> Samples:
     numbers, items = samples.numbers.copy(), samples.items.copy()
     for place in places:
-        epoch, own = int(samples.epochs[place]), bad[place].sample
+        epoch = int(samples.epochs[place])
         for column, order in enumerate(orders):
             # Readers of the same length are read side by side (images and masks): they get the same replacement.
             same = order.length == orders[0].length
-            source = own if same else int(samples.items[place, column])
-            items[place, column] = replacement(order, epoch, source, attempt)
+            source = own[place] if same else int(samples.items[place, column])
+            items[place, column] = other = replacement(order, epoch, source, attempt)
+            if order.partner is not None:  # a sample with a bad partner is replaced with all of its partners
+                items[place, column] = order.partner_items(np.array([other]), samples.epochs[[place]])[0]
         numbers[place] = items[place, 0]
     return replace(samples, numbers=numbers, items=items)
 

@@ -25,7 +25,7 @@ from pixelmill.types import Limits
 _SAMPLED = 1024  # names of files that are compared
 
 # A problem with a sample on its way between processes: place, kind, message, name of the operator, whether it is fatal.
-SentTrouble = tuple[int, str, str, str | None, bool]
+SentTrouble = tuple[int, str, str, str | None, bool, int | None]
 
 
 class Workers(Protocol):
@@ -162,13 +162,13 @@ class RemoteProgram:
 
 def received(trouble: SentTrouble, program: Program) -> Trouble:
     """Return a problem as this process describes it, with the operator that the user's line made."""
-    place, kind, message, name, fatal = trouble
-    return Trouble(place, kind, message, program.nodes.get(name or ""), fatal)
+    place, kind, message, name, fatal, partner = trouble
+    return Trouble(place, kind, message, program.nodes.get(name or ""), fatal, partner)
 
 
 def _sent(trouble: Trouble) -> SentTrouble:
     origin = None if trouble.origin is None else trouble.origin.name
-    return trouble.place, trouble.kind, trouble.message, origin, trouble.fatal
+    return trouble.place, trouble.kind, trouble.message, origin, trouble.fatal, trouble.partner
 
 
 def _counts(found: Sequence[Sequence[object]]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import lru_cache
 from itertools import chain, repeat
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
+from pixelmill.pipeline.partners import partner_items
 from pixelmill.pipeline.permutation import Ints, fold, permute
 from pixelmill.pipeline.reader_position import (
     ALL_BUT_LAST,
@@ -32,7 +33,8 @@ from pixelmill.pipeline.reader_position import (
     shard_bounds,
 )
 
-_FREE = ("num_shards", "shard_id", "blocks", "classes")  # settings that a state does not have to agree with by value
+# Settings that a state does not have to agree with by value.
+_FREE = ("num_shards", "shard_id", "blocks", "classes", "partner")
 _MAX_HISTORY = 32  # keeps the state under 1 KB
 
 State = dict[str, Any]  # what json.loads returns for a state that was saved
@@ -91,9 +93,14 @@ class ReaderOrder(OrderSettings):
         if batch_size < 1:
             raise ArgumentError(f"reader: batch_size must be at least 1, got {batch_size}")
         position = self.divide(position)
-        if self.pad_last_batch:
-            return self._padded(position, batch_size, policy)
-        return self._endless(position, batch_size)
+        padded = self.pad_last_batch
+        made = self._padded(position, batch_size, policy) if padded else self._endless(position, batch_size)
+        return made if self.partner is None else replace(made, items=self.partner_items(made.numbers, made.epochs))
+
+    def partner_items(self, numbers: Ints, epochs: npt.NDArray[np.uint32]) -> Ints:
+        """Return another item for each sample; of this partner, each item is that of one sample of the dataset."""
+        count = self.length if self.classes is None else self.classes.count
+        return partner_items(self.partner or 0, count, numbers, epochs)
 
     def state_dict(self, position: Position) -> State:
         """Return a position as JSON data under 1 KB, for :meth:`load_state_dict` of any rank."""
@@ -118,7 +125,7 @@ class ReaderOrder(OrderSettings):
         """
         if not isinstance(state, Mapping) or state.get("version") != 1:
             raise ArgumentError(f"reader state: expected a dict with version 1, got {str(state)[:80]}")
-        own = {"blocks": None, "classes": None, **self._identity()}
+        own = {"blocks": None, "classes": None, "partner": None, **self._identity()}
         wrong = [f"{k} was {state.get(k)!r}, now {v!r}" for k, v in own.items() if state.get(k) != v]
         if wrong:
             raise ArgumentError("reader state belongs to another reader: " + "; ".join(wrong))
@@ -143,7 +150,8 @@ class ReaderOrder(OrderSettings):
         """Return the settings that must not change between saving and loading a state."""
         known = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _FREE}
         orders = {"blocks": self.blocks, "classes": self.classes}
-        return known | {name: kind.identity for name, kind in orders.items() if kind is not None}
+        others = {} if self.partner is None else {"partner": self.partner}
+        return known | others | {name: kind.identity for name, kind in orders.items() if kind is not None}
 
     def divide(self, position: Position) -> Position:
         """Return the position with a history that ends with an entry for this number of shards."""

@@ -109,6 +109,7 @@ class Schedule:
             pad_last_batch=reader.pad_last_batch or self.padded,
             blocks=reader.blocks,
             classes=reader.classes,
+            partner=reader.partner,
         )
 
     def start(self, positions: list[Position]) -> None:

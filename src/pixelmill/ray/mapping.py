@@ -143,7 +143,7 @@ class _PipelineMap:
         epochs, items = np.full(count, self._epoch, np.uint32), np.empty((count, 0), np.int64)
         inputs = [_input(rows[name]) for name in self._program.input_names]
         outputs, troubles = self._program.run(epochs, numbers, items, inputs, fill=self._fills)
-        bad = {place: f"{kind}: {message}" for place, kind, message, _, fatal in troubles if fatal}
+        bad = {place: f"{kind}: {message}" for place, kind, message, _, fatal, _ in troubles if fatal}
         if bad and not self._fills:
             place = min(bad)
             raise DataError(f"map_pipeline: sample {numbers[place]}: {bad[place]}\n  on_error='fill' keeps such rows")

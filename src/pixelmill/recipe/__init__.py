@@ -24,9 +24,10 @@ from pixelmill.errors import ArgumentError, suggestion
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe.geometry import follow
-from pixelmill.recipe.scene import Move, Scene
+from pixelmill.recipe.joins import other_sample
+from pixelmill.recipe.scene import Move, Part, Scene
 from pixelmill.recipe.steps import apply_steps
-from pixelmill.recipe.vocabulary import entries, walk
+from pixelmill.recipe.vocabulary import BOXED, JOINING, entries, walk
 from pixelmill.storage.yaml_file import read_yaml
 
 _BUILTIN = Path(__file__).parent / "builtin"
@@ -34,7 +35,7 @@ _FIELDS = {"name", "about", "steps", "keypoint_pairs"}
 # Left and right eyes, ears, shoulders, elbows, wrists, hips, knees and ankles of people in COCO.
 _COCO_PAIRS = tuple((number, number + 1) for number in range(1, 17, 2))
 
-__all__ = ["Move", "Recipe", "Scene", "check_recipe", "follow", "load_recipe", "recipe_names"]
+__all__ = ["Move", "Part", "Recipe", "Scene", "check_recipe", "follow", "load_recipe", "other_sample", "recipe_names"]
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,31 @@ class Recipe:
     source: str | None = None
     keypoint_pairs: tuple[tuple[int, int], ...] = ()
 
+    def depends_on_boxes(self) -> bool:
+        """Whether a step depends on the boxes of the image, so that `apply` needs them."""
+        return bool(self.steps) and any(step.name in BOXED for step in walk(entries(self.steps)))
+
+    def joins_samples(self) -> bool:
+        """Whether a step joins several samples; a function may as well, which is not known before it is called."""
+        return bool(self.steps) and any(step.name in JOINING for step in walk(entries(self.steps)))
+
+    def mixes_labels(self) -> bool:
+        """Whether a step blends images, so that the class of the image alone is not true any more."""
+        return bool(self.steps) and any(step.name in ("mixup", "cutmix") for step in walk(entries(self.steps)))
+
     def depends_on_class(self) -> bool:
         """Whether a step depends on the class of the image, so that `apply` needs its label."""
         return bool(self.steps) and any(step.name == "per_class" for step in walk(entries(self.steps)))
 
     def apply(
-        self, image: DataNode, mask: DataNode | None = None, *, label: DataNode | None = None, seed: int = 0
+        self,
+        image: DataNode,
+        mask: DataNode | None = None,
+        *,
+        label: DataNode | None = None,
+        boxes: DataNode | None = None,
+        seed: int = 0,
+        others: Callable[[int], Scene] | None = None,
     ) -> Scene:
         """Add the recipe to a graph, for example in a `pipeline_def` function.
 
@@ -70,9 +90,13 @@ class Recipe:
             image: Images, HWC.
             mask: Masks of the size of the images.
             label: Class numbers, for steps that depend on them.
+            boxes: Left, top, right, bottom as fractions of the size, (n, 4), for steps that depend on them.
             seed: Seed of the random numbers, in addition to the sample and the epoch.
+            others: Returns another sample of the dataset for a number that names it; by default it is read by the
+                reader that the image comes from.
         """
-        scene = Scene(image, mask, label=label)
+        others = others or _read_others(image, mask, label, boxes)
+        scene = Scene(image, mask, label=label, boxes=boxes, others=others)
         if self.function is None:
             return apply_steps(scene, self.steps, seed=seed)
         found = self.function(scene)
@@ -109,6 +133,14 @@ def load_recipe(source: str | os.PathLike[str]) -> Recipe:
     return _from_yaml(Path(text))
 
 
+def _read_others(image: DataNode, *further: DataNode | None) -> Callable[[int], Scene]:
+    def read(seed: int) -> Scene:
+        mask, label, boxes = (None if value is None else other_sample(value, seed) for value in further)
+        return Scene(other_sample(image, seed), mask, label=label, boxes=boxes)
+
+    return read
+
+
 def check_recipe(recipe: Recipe) -> tuple[int, int]:
     """Run a recipe on an image of 480x640 with a mask; return the height and width of the result."""
     black = np.zeros((480, 640, 3), np.uint8)
@@ -117,7 +149,9 @@ def check_recipe(recipe: Recipe) -> tuple[int, int]:
         image = fn.external_source(source=lambda: [black], layout="HWC")
         mask = fn.external_source(source=lambda: [black[:, :, :1]], layout="HWC")
         try:
-            scene = recipe.apply(image, mask)
+            boxes = fn.constant(fdata=[0.25, 0.25, 0.75, 0.75], shape=[1, 4])
+            others = lambda seed: Scene(image, mask, boxes=boxes)  # noqa: E731
+            scene = recipe.apply(image, mask, boxes=boxes, others=others)
         except ArgumentError as error:
             raise ArgumentError(f"recipe {recipe.name}: {error}") from error
         pipeline.set_outputs(scene.image, scene.mask)

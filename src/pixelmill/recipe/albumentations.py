@@ -8,40 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, unreadable
+from pixelmill.recipe.translation import Step, Translation, UntranslatableError, with_probability
 
 Arguments = Mapping[str, Any]
-Step = dict[str, Any]
 
 MOST_BYTES = 1 << 20
 _MOST_LEVELS = 32
 # They only prepare arrays for a framework, which a loader does.
 _OUTSIDE = {"Normalize", "ToTensorV2", "ToFloat", "FromFloat", "NoOp"}
-
-
-@dataclass
-class Translation:
-    """A translated pipeline.
-
-    Attributes:
-        steps: The steps of the recipe.
-        approximate: Transforms whose step looks alike but is not the same arithmetic.
-        untranslated: Transforms that have no step, with the reason.
-        outside: Transforms that are no part of a recipe, such as `ToTensorV2`.
-    """
-
-    steps: list[Step] = field(default_factory=list)
-    approximate: list[str] = field(default_factory=list)
-    untranslated: list[str] = field(default_factory=list)
-    outside: list[str] = field(default_factory=list)
-
-
-class _UntranslatableError(Exception):
-    """Why a transform has no step."""
 
 
 def import_albumentations(path: str) -> Translation:
@@ -77,7 +55,7 @@ def _translated(entry: object, path: str, made: Translation, *, level: int) -> l
     translate, exact = TRANSLATIONS[name]
     try:
         step = translate(entry)
-    except _UntranslatableError as error:
+    except UntranslatableError as error:
         made.untranslated.append(f"{path} ({name}): {error}")
         return []
     except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -85,7 +63,7 @@ def _translated(entry: object, path: str, made: Translation, *, level: int) -> l
         return []
     if not exact:
         made.approximate.append(f"{path} ({name})")
-    return [_with_probability(step, entry.get("p", 1.0))]
+    return [with_probability(step, entry.get("p", 1.0))]
 
 
 def _group(name: str, entry: Arguments, path: str, made: Translation, *, level: int) -> list[Step]:
@@ -110,18 +88,11 @@ def _group(name: str, entry: Arguments, path: str, made: Translation, *, level: 
     if len(set(weights)) > 1:
         arguments["weights"] = weights
     if name == "OneOf":
-        return [_with_probability({"one_of": arguments}, entry.get("p", 1.0))]
+        return [with_probability({"one_of": arguments}, entry.get("p", 1.0))]
     if entry.get("replace") or name == "RandomOrder":
         made.approximate.append(f"{path} ({name}): in the order of the list, each at most once")
     arguments["count"] = min(int(entry.get("n", len(steps))), len(steps))
-    return [_with_probability({"some_of": arguments}, entry.get("p", 1.0))]
-
-
-def _with_probability(step: Step, probability: object) -> Step:
-    if probability in (1, 1.0) or not isinstance(probability, (int, float)):
-        return step
-    ((name, arguments),) = step.items()
-    return {name: {**arguments, "p": probability}}
+    return [with_probability({"some_of": arguments}, entry.get("p", 1.0))]
 
 
 def _without_probability(step: Step) -> Step:
@@ -149,13 +120,13 @@ def _odd(value: Any) -> Any:
 
 def _fills(a: Arguments) -> Step:
     if a.get("border_mode", 0) != 0:
-        raise _UntranslatableError("only constant borders (border_mode=0) have a step")
+        raise UntranslatableError("only constant borders (border_mode=0) have a step")
     made: Step = {}
     for key, ours in (("fill", "fill_value"), ("fill_mask", "mask_fill_value")):
         value = a.get(key, 0)
         value = value[0] if isinstance(value, list) and len(set(value)) == 1 else value
         if isinstance(value, (list, str)):
-            raise _UntranslatableError("fill must be one number")
+            raise UntranslatableError("fill must be one number")
         if value:
             made[ours] = value
     return made
@@ -172,9 +143,9 @@ def _axes(value: Any, default: float) -> tuple[Any, Any]:
 
 def _affine(a: Arguments) -> Step:
     if a.get("fit_output"):
-        raise _UntranslatableError("fit_output has no step")
+        raise UntranslatableError("fit_output has no step")
     if any(_axes(a.get("translate_px"), 0)):
-        raise _UntranslatableError("translate_px has no step; use translate_percent")
+        raise UntranslatableError("translate_px has no step; use translate_percent")
     scale_x, scale_y = _axes(a.get("scale"), 1)
     shear_x, shear_y = _axes(a.get("shear"), 0)
     shift_x, shift_y = _axes(a.get("translate_percent"), 0)
@@ -192,7 +163,7 @@ def _turn(limit: Any) -> Any:
 
 def _rotate(a: Arguments) -> Step:
     if a.get("crop_border"):
-        raise _UntranslatableError("crop_border has no step")
+        raise UntranslatableError("crop_border has no step")
     return {"rotate": {"angle": _turn(a["limit"]), **_fills(a)}}
 
 
@@ -208,9 +179,26 @@ def _shift_scale_rotate(a: Arguments) -> Step:
 
 def _crop(a: Arguments, *, drawn: bool) -> Step:
     if a.get("pad_if_needed"):
-        raise _UntranslatableError("pad_if_needed has no step; put PadIfNeeded before it")
+        raise UntranslatableError("pad_if_needed has no step; put PadIfNeeded before it")
     places = {"y": {"uniform": [0, 1]}, "x": {"uniform": [0, 1]}} if drawn else {}
     return {"crop": {"size": [a["height"], a["width"]], **places}}
+
+
+def _box_safe(a: Arguments) -> Step:
+    if a.get("erosion_rate"):
+        raise UntranslatableError("erosion_rate has no step: boxes are never cut")
+    if "height" not in a:
+        return {"box_safe_crop": {}}
+    return {"sequential": {"steps": [{"box_safe_crop": {}}, {"resize": {"size": [a["height"], a["width"]]}}]}}
+
+
+def _mosaic(a: Arguments) -> Step:
+    grid = list(a["grid_yx"])
+    if grid not in ([2, 2], [3, 3]):
+        raise UntranslatableError("only grids of 2 x 2 and 3 x 3 have a step")
+    place = _range(a["center_range"])
+    made = {"size": list(a["target_size"]), "grid": grid[0], "y": place, "x": place, "fit": a["fit_mode"]}
+    return {"mosaic": {**made, "fill_value": _fills(a).get("fill_value", 0)}}
 
 
 def _one_size(name: str, a: Arguments) -> Step:
@@ -218,23 +206,23 @@ def _one_size(name: str, a: Arguments) -> Step:
     if isinstance(size, list):
         return {name: {"size": {"choice": size}}}
     if not isinstance(size, int):
-        raise _UntranslatableError("max_size must be a number")
+        raise UntranslatableError("max_size must be a number")
     return {name: {"size": size}}
 
 
 def _pad(a: Arguments) -> Step:
     if a.get("position", "center") != "center":
-        raise _UntranslatableError("only the position center has a step")
+        raise UntranslatableError("only the position center has a step")
     divisor = a.get("pad_height_divisor")
     if divisor != a.get("pad_width_divisor"):
-        raise _UntranslatableError("both divisors must be equal")
+        raise UntranslatableError("both divisors must be equal")
     made: Step = {"size": [a.get("min_height") or 0, a.get("min_width") or 0], **_fills(a)}
     return {"pad": {**made, "multiple_of": divisor} if divisor else made}
 
 
 def _brightness_contrast(a: Arguments) -> Step:
     if not a.get("brightness_by_max", True):
-        raise _UntranslatableError("brightness_by_max=False depends on the mean of the image")
+        raise UntranslatableError("brightness_by_max=False depends on the mean of the image")
     arguments = {
         "brightness_shift": _range(a["brightness_limit"]),
         "contrast": _range(a["contrast_limit"], plus=1),
@@ -259,22 +247,22 @@ def _hue_saturation_value(a: Arguments) -> Step:
 
 def _compression(a: Arguments) -> Step:
     if a.get("compression_type", "jpeg") != "jpeg":
-        raise _UntranslatableError("only JPEG compression has a step")
+        raise UntranslatableError("only JPEG compression has a step")
     return {"jpeg_compression_distortion": {"quality": _whole(a["quality_range"])}}
 
 
 def _dropout(a: Arguments) -> Step:
     arguments: Step = {"holes": a["num_holes_range"], "height": a["hole_height_range"], "width": a["hole_width_range"]}
     if any(isinstance(size, int) and size > 1 for key in ("height", "width") for size in arguments[key]):
-        raise _UntranslatableError("sizes of holes in pixels have no step; use fractions")
+        raise UntranslatableError("sizes of holes in pixels have no step; use fractions")
     if isinstance(a.get("fill"), str):
-        raise _UntranslatableError(f"fill={a['fill']!r} has no step")
+        raise UntranslatableError(f"fill={a['fill']!r} has no step")
     return {"coarse_dropout": {**arguments, "fill_value": a.get("fill", 0)}}
 
 
 def _erasing(a: Arguments) -> Step:
     if isinstance(a.get("fill"), str):
-        raise _UntranslatableError(f"fill={a['fill']!r} has no step")
+        raise UntranslatableError(f"fill={a['fill']!r} has no step")
     return {"random_erasing": {"area": a["scale"], "aspect_ratio": a["ratio"], "fill_value": a.get("fill", 0)}}
 
 
@@ -308,6 +296,9 @@ TRANSLATIONS: dict[str, tuple[Callable[[Arguments], Step], bool]] = {
         },
         True,
     ),
+    "BBoxSafeRandomCrop": (_box_safe, True),
+    "RandomSizedBBoxSafeCrop": (_box_safe, True),
+    "Mosaic": (_mosaic, False),
     "Rotate": (_rotate, True),
     "ShiftScaleRotate": (_shift_scale_rotate, True),
     "Affine": (_affine, True),

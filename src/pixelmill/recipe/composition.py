@@ -104,6 +104,7 @@ def _composed(layers: Layers, requests: Sequence[Request]) -> Layers:
         place(layers.image, linear=True, fill_value=image_fill),
         tuple(place(mask, linear=False, fill_value=mask_fill) for mask in layers.masks),
         tuple(moves),
+        layers.parts,
     )
 
 

@@ -33,18 +33,37 @@ class Move:
 
 
 @dataclass(frozen=True, eq=False)
+class Part:
+    """One of the samples that an image was joined of.
+
+    Attributes:
+        seed: What names the other sample; None for the sample itself.
+        moves: The geometric steps from its image to the joined one.
+        active: Whether a sample was joined with it; None if all were.
+        weight: The fraction of it in the joined image, for labels; None for all of it.
+    """
+
+    seed: int | None = None
+    moves: tuple[Move, ...] = ()
+    active: DataNode | None = None
+    weight: DataNode | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Layers:
     """What moves together: an image and its masks, and the moves that were made.
 
     Attributes:
         image: The image, HWC.
         masks: Class numbers, HWC with one channel and the size of the image.
-        moves: The geometric steps so far.
+        moves: The geometric steps so far, or since samples were joined.
+        parts: The samples that were joined, with their moves until then; empty if none were.
     """
 
     image: DataNode
     masks: tuple[DataNode, ...] = ()
     moves: tuple[Move, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     def moved(
         self,
@@ -54,7 +73,7 @@ class Layers:
         transform: Callable[..., Transform],
     ) -> Layers:
         """Return the layers after a move."""
-        return Layers(image, tuple(masks), (*self.moves, Move(nodes, transform)))
+        return Layers(image, tuple(masks), (*self.moves, Move(nodes, transform)), self.parts)
 
 
 def resized(layers: Layers, size: Sequence[float], mode: str, arguments: dict[str, Any]) -> Layers:

@@ -18,6 +18,7 @@ from pixelmill.graph.nodes import DataNode
 DRAWS = {
     "uniform": "two numbers, the smallest and the largest",
     "normal": "two numbers, the mean and the standard deviation",
+    "beta": "two numbers above 0, the parameters of the distribution",
     "coin": "one number, the probability of 1",
     "choice": "a list to choose from",
     "integers": "two integers, the smallest and the largest",
@@ -118,6 +119,10 @@ def _drawn(kind: str, given: object, weights: object, seed: int) -> DataNode:
     first, second = float(numbers[0]), float(numbers[1])
     if kind == "normal":
         return fn.random.normal(mean=first, stddev=second, seed=seed)
+    if kind == "beta":
+        if min(first, second) <= 0:
+            raise ArgumentError(f"{kind} needs {DRAWS[kind]}, got {given!r}")
+        return fn.random.beta(alpha=first, beta=second, seed=seed)
     if first > second:
         raise ArgumentError(f"{kind} needs {DRAWS[kind]}, got {given!r}")
     if kind == "uniform":

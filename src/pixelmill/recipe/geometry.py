@@ -11,12 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pixelmill.recipe.covers import Pasted
 from pixelmill.recipe.fields import Displacement
 from pixelmill.types import Array
 
 # The matrix from points before a step to points after it, and the height and width of the image after it.
 Linear = tuple[Array, tuple[int, int]]
-Transform = Linear | Displacement
+Transform = Linear | Displacement | Pasted
 
 # A straight edge becomes a curve under a field of displacements, which is followed by this many points.
 _POINTS_OF_EDGE = 16
@@ -98,12 +99,14 @@ def follow_points(points: Array, path: Sequence[Transform], size: tuple[int, int
     for transform in path:
         now = mapped(now, transform)
         inside &= _inside(now, size_after([transform], size))
+        if isinstance(transform, Pasted):
+            inside &= transform.shows(now)
     return now, inside
 
 
 def is_mirrored(path: Sequence[Transform]) -> bool:
     """Whether left and right are swapped, as by an odd number of flips."""
-    turns = [np.linalg.det(step[0][:2, :2]) for step in path if not isinstance(step, Displacement)]
+    turns = [np.linalg.det(step[0][:2, :2]) for step in path if isinstance(step, tuple)]
     return sum(bool(turn < 0) for turn in turns) % 2 == 1
 
 
@@ -111,13 +114,15 @@ def size_after(path: Sequence[Transform], size: tuple[int, int]) -> tuple[int, i
     """Return the height and width of an image after the transforms."""
     if not path:
         return size
-    return path[-1].size if isinstance(path[-1], Displacement) else path[-1][1]
+    return path[-1][1] if isinstance(path[-1], tuple) else path[-1].size
 
 
 def mapped(points: Array, transform: Transform) -> Array:
     """Move points without a look at the edges of the image."""
     if isinstance(transform, Displacement):
         return transform.moved(points)
+    if isinstance(transform, Pasted):
+        return points
     matrix = transform[0]
     moved_points: Array = points @ matrix[:2, :2].T + matrix[:2, 2]
     if matrix[2, 0] or matrix[2, 1] or matrix[2, 2] != 1:
@@ -128,6 +133,12 @@ def mapped(points: Array, transform: Transform) -> Array:
 def _followed(points: Array, whole: float, path: Sequence[Transform]) -> tuple[Array, float]:
     """Return what remains of a polygon, and the fraction of `whole`, its area before it was cut, that this is."""
     for transform in path:
+        if isinstance(transform, Pasted):
+            points, seen = _seen(points, transform)
+            if not seen:
+                return np.zeros((0, 2)), 0.0
+            whole /= seen
+            continue
         if isinstance(transform, Displacement):
             points = _subdivided(points)
         before, points = points, mapped(points, transform)
@@ -143,6 +154,16 @@ def _followed(points: Array, whole: float, path: Sequence[Transform]) -> tuple[A
     if len(points) < 3 or whole <= 0:
         return np.zeros((0, 2)), 0.0
     return points, min(_area(points) / whole, 1.0)
+
+
+def _seen(points: Array, transform: Pasted) -> tuple[Array, float]:
+    """Return a polygon cut at the window that is pasted, and the fraction of the rest that is seen."""
+    window = transform.window()
+    if window is not None:
+        corner, far = np.array(window[:2]), np.array(window[2:])
+        width, height = (far - corner).tolist()
+        points = _clipped(points - corner, height, width) + corner
+    return points, transform.visible(points) if len(points) >= 3 else 0.0
 
 
 def _subdivided(points: Array) -> Array:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Self
 
+from pixelmill import fn, types
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.branches import cond
 from pixelmill.graph.nodes import DataNode
 from pixelmill.recipe import direct
+from pixelmill.recipe.box_crops import BoxCrops
 from pixelmill.recipe.composition import Request, drawn_window, settled
-from pixelmill.recipe.direct import Layers, Move, Number
+from pixelmill.recipe.direct import Layers, Move, Number, Part, node_of
+from pixelmill.recipe.joins import Joins, other_sample
 from pixelmill.recipe.warps import Warps
 
-__all__ = ["Move", "Scene"]
+__all__ = ["Move", "Part", "Scene"]
 
 _LARGEST = 1e30  # of arguments, which are held in single precision
 _MODES = {"default": 0, "stretch": 0, "not_larger": 1, "not_smaller": 2}
 
 
-class Scene(Warps):
+class Scene(Warps, Joins, BoxCrops):
     """An image and its masks in a graph. Every method returns a new scene.
 
     Geometric steps are methods: they treat the masks like the image, without interpolating their values, and record
@@ -33,6 +37,8 @@ class Scene(Warps):
         mask: Class numbers, HWC with one channel and the size of the image; None if there is no mask.
         masks: Further masks.
         label: The class of the image, for steps that depend on it.
+        boxes: The boxes of the image, (n, 4): left, top, right, bottom as fractions; for steps that depend on them.
+        others: Returns another sample of the dataset for a number that names it; None if there are none.
     """
 
     def __init__(
@@ -42,11 +48,18 @@ class Scene(Warps):
         *,
         masks: Sequence[DataNode] = (),
         label: DataNode | None = None,
+        boxes: DataNode | None = None,
+        others: Callable[[int], Scene] | None = None,
     ) -> None:
         self._layers = Layers(image, (*([] if mask is None else [mask]), *masks))
         self._requests: tuple[Request, ...] = ()
         self._active: DataNode | None = None
         self._composes = True
+        self._others = others
+        self._known: dict[int | None, tuple[DataNode, DataNode]] = {}
+        if boxes is not None:
+            self._known[None] = direct.shape_of(image), boxes
+        self._seed: int | None = None
         self.label = label
 
     @cached_property
@@ -70,8 +83,46 @@ class Scene(Warps):
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """The geometric steps so far."""
-        return self._settled.moves
+        """The geometric steps of the sample itself so far."""
+        return self.parts[0].moves
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The samples in the image, each with its geometric steps so far; the sample itself is the first."""
+        now = self._settled
+        return tuple(replace(part, moves=(*part.moves, *now.moves)) for part in now.parts or [Part(self._seed)])
+
+    def other(self, seed: int) -> Self:
+        """Return another sample of the dataset, as it was before all steps.
+
+        Args:
+            seed: Which one: samples are paired differently for each seed, and in each epoch.
+        """
+        if self._others is None:
+            raise ArgumentError(
+                "it joins samples of a dataset, and here images come one by one; "
+                "use it in augment, preview, ImageLoader or a pipeline with a reader"
+            )
+        made = self._others(seed)
+        if None in made._known:
+            self._known[seed] = made._known[None]
+        return made._changed(_seed=seed, _others=self._others, _known=self._known)  # type: ignore[return-value]
+
+    def soft_label(self, labels: DataNode, *, num_classes: int) -> DataNode:
+        """Return a weight for each class: how much of it is in the image, if samples were blended.
+
+        Args:
+            labels: The class of the sample itself, from the same reader as the image.
+            num_classes: The number of classes.
+        """
+        weighted: DataNode | None = None
+        for part in self.parts:
+            if part.weight is None and part.seed is not None:
+                continue
+            own = labels if part.seed is None else other_sample(labels, part.seed)
+            hot = fn.one_hot(own, num_classes=num_classes) * node_of(1.0 if part.weight is None else part.weight)
+            weighted = hot if weighted is None else weighted + hot
+        return fn.cast(node_of(0.0) if weighted is None else weighted, dtype=types.FLOAT)
 
     def where(self, condition: DataNode | None) -> Self:
         """Apply the following steps only to samples whose condition is not 0; None for all samples."""
@@ -89,7 +140,7 @@ class Scene(Warps):
             image = change(now.image, **arguments)
         else:
             image = cond(active, lambda: change(now.image, **arguments), lambda: now.image)
-        return self._changed(_layers=Layers(image, now.masks, now.moves), _requests=())
+        return self._changed(_layers=replace(now, image=image), _requests=())
 
     def resize(self, *, size: Sequence[float], mode: str = "default", **arguments: Any) -> Self:
         """Resize to (height, width).
@@ -158,23 +209,31 @@ class Scene(Warps):
         *,
         size: Sequence[float] = (0, 0),
         multiple_of: int = 1,
+        border: int | Sequence[int] = 0,
         y: Number = 0.5,
         x: Number = 0.5,
         fill_value: float | None = None,
         mask_fill_value: float | None = None,
     ) -> Self:
-        """Pad to at least (height, width), and to multiples of a number.
+        """Pad by a border, to at least (height, width), and to multiples of a number.
 
         Args:
             size: The smallest height and width of the result.
             multiple_of: Height and width become multiples of it.
+            border: Pixels to add on every side, or above, left, below and right.
             y: Where the image lies: 0 is the top, 1 the bottom.
             x: Where the image lies: 0 is the left, 1 the right.
             fill_value: The value of the padding.
             mask_fill_value: The value of the padding of masks.
         """
-        numbers = (*_pair("pad", size), multiple_of, multiple_of, y, x)
-        return self._moved("pad_to", *numbers, fill=(fill_value, mask_fill_value))
+        fill = fill_value, mask_fill_value
+        four = [border] * 4 if isinstance(border, int) else list(border)
+        if len(four) != 4 or not all(isinstance(side, int) and side >= 0 for side in four):
+            raise ArgumentError(f"pad: border must be a number of pixels, or four of them, got {border!r}")
+        now = self._moved("pad", *four, fill=fill) if any(four) else self
+        if any(four) and not any(size) and multiple_of == 1:
+            return now
+        return now._moved("pad_to", *_pair("pad", size), multiple_of, multiple_of, y, x, fill=fill)
 
     def expand(
         self,

@@ -14,7 +14,7 @@ from pixelmill.operators import REGISTRY
 from pixelmill.operators.declare import Argument, Floats, Ints
 from pixelmill.recipe.draws import DRAWS
 from pixelmill.recipe.scene import Scene
-from pixelmill.recipe.vocabulary import CONTROL, DRAWING, GEOMETRY, PIXELS, SHORT_NAMES, step_names
+from pixelmill.recipe.vocabulary import CONTROL, DRAWING, GEOMETRY, JOINING, PIXELS, SHORT_NAMES, step_names
 
 Schema = dict[str, Any]
 
@@ -81,12 +81,12 @@ def _step_schema() -> Schema:
     for name in step_names():
         if name in CONTROL:
             steps[name] = _control(name)
-        elif name in GEOMETRY:
+        elif name in (*GEOMETRY, *JOINING):
             steps[name] = _geometric(name)
         else:
             steps[name] = _pixels(SHORT_NAMES.get(name, name))
     one = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False, "properties": steps}
-    return {"anyOf": [{"enum": sorted({*GEOMETRY, *PIXELS, *SHORT_NAMES})}, one]}
+    return {"anyOf": [{"enum": sorted({*GEOMETRY, *JOINING, *PIXELS, *SHORT_NAMES})}, one]}
 
 
 def _control(name: str) -> Schema:
@@ -137,7 +137,8 @@ def _geometric(name: str) -> Schema:
     properties: dict[str, Schema] = {}
     required = []
     for parameter in inspect.signature(method).parameters.values():
-        if parameter.name == "self" or (parameter.name == "seed" and name in DRAWING):
+        given = name in JOINING and parameter.name in ("other", "others")
+        if parameter.name == "self" or (parameter.name == "seed" and name in DRAWING) or given:
             continue
         if parameter.kind is parameter.VAR_KEYWORD:
             properties |= _further_of_resize(properties)

@@ -12,7 +12,7 @@ from pixelmill.graph.nodes import DataNode
 from pixelmill.operators import REGISTRY
 from pixelmill.recipe.draws import Draws, normalized
 from pixelmill.recipe.scene import Scene
-from pixelmill.recipe.vocabulary import DRAWING, GEOMETRY, SHORT_NAMES, StepEntry, entries
+from pixelmill.recipe.vocabulary import DRAWING, GEOMETRY, JOINING, SHORT_NAMES, StepEntry, entries
 
 
 def apply_steps(scene: Scene, steps: Sequence[Mapping[str, object]], *, seed: int) -> Scene:
@@ -28,11 +28,15 @@ class Builder:
     def __init__(self, scene: Scene, draws: Draws) -> None:
         self.scene = scene
         self._draws = draws
+        self._before: tuple[StepEntry, ...] = ()
 
     def run(self, steps: Sequence[StepEntry], active: DataNode | None) -> None:
         """Add steps in order for the samples whose `active` is not 0; None for all."""
+        outer = self._before
         for step in steps:
             self._add(step, active)
+            self._before = (*self._before, step)
+        self._before = outer
 
     def _add(self, step: StepEntry, active: DataNode | None) -> None:
         if step.probability is not None:
@@ -107,6 +111,8 @@ class Builder:
 
     def _applied(self, step: StepEntry, scene: Scene) -> Scene:
         values = {key: self._draws.value(value, step.label, key) for key, value in step.arguments.items()}
+        if step.name in JOINING:
+            return self._joined(step, scene, values)
         if step.name in GEOMETRY:
             if step.name in DRAWING:
                 values.setdefault("seed", self._draws.seed(step.label, "window"))
@@ -114,6 +120,21 @@ class Builder:
             return moved
         name = SHORT_NAMES.get(step.name, step.name)
         return scene.apply(_pixel_change(name, values, seed=self._draws.seed(step.label, "noise")))
+
+    def _joined(self, step: StepEntry, scene: Scene, values: dict[str, Any]) -> Scene:
+        count = 1
+        if step.name == "mosaic":
+            grid = values.get("grid", 2)
+            count = grid * grid - 1 if grid in (2, 3) else 0
+        others = [self._other(self._draws.seed(step.label, f"other {number}")) for number in range(count)]
+        joined: Scene = getattr(scene, step.name)(others if step.name == "mosaic" else others[0], **values)
+        return joined
+
+    def _other(self, seed: int) -> Scene:
+        """Return another sample after the steps before this one, which draw for it anew."""
+        builder = Builder(self.scene.other(seed), Draws(seed))
+        builder.run(self._before, None)
+        return builder.scene.where(None)
 
 
 def _both(active: DataNode | None, other: DataNode) -> DataNode:

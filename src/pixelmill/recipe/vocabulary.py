@@ -10,12 +10,15 @@ from pixelmill.errors import ArgumentError, suggestion
 # Geometric steps: methods of the scene.
 GEOMETRY = (
     *("resize", "rescale", "longest_side", "smallest_side", "letterbox", "pad", "expand", "zoom"),
-    *("crop", "crop_part", "random_resized_crop"),
+    *("crop", "crop_part", "random_resized_crop", "iou_crop", "box_safe_crop"),
     *("flip", "transpose", "rotate90", "rotate", "affine", "shift_scale_rotate", "shear", "perspective"),
     *("elastic", "grid_distortion", "optical_distortion", "thin_plate"),
 )
-# Those of them that draw on their own.
-DRAWING = ("random_resized_crop", "perspective", "elastic", "grid_distortion", "thin_plate")
+# Those of them that depend on the boxes of the image, and those that draw on their own.
+BOXED = ("iou_crop", "box_safe_crop")
+DRAWING = ("random_resized_crop", *BOXED, "perspective", "elastic", "grid_distortion", "thin_plate")
+# Steps that join the image with other samples.
+JOINING = ("mosaic", "mixup", "cutmix", "copy_paste")
 # All other steps change pixel values only; masks and boxes are unchanged.
 PIXELS = (
     *("brightness", "contrast", "brightness_contrast", "hue", "saturation", "hsv", "color_twist"),
@@ -105,7 +108,7 @@ def walk(steps: Sequence[StepEntry]) -> Iterator[StepEntry]:
 
 def step_names() -> list[str]:
     """Return the names that recipes use, sorted."""
-    return sorted({*GEOMETRY, *PIXELS, *SHORT_NAMES, *CONTROL} - set(SHORT_NAMES.values()))
+    return sorted({*GEOMETRY, *JOINING, *PIXELS, *SHORT_NAMES, *CONTROL} - set(SHORT_NAMES.values()))
 
 
 def _entry(step: object, path: str, label: str) -> StepEntry:
@@ -114,7 +117,7 @@ def _entry(step: object, path: str, label: str) -> StepEntry:
     if not isinstance(step, Mapping) or len(step) != 1:
         raise ArgumentError(f"{path}: expected a name with arguments, such as `flip: {{horizontal: 1}}`")
     ((name, arguments),) = step.items()
-    if name not in GEOMETRY and name not in PIXELS and name not in SHORT_NAMES and name not in CONTROL:
+    if not any(name in known for known in (GEOMETRY, JOINING, PIXELS, SHORT_NAMES, CONTROL)):
         # All names, some sixty of them, only if none is meant for certain.
         hint = suggestion(str(name), step_names()) or f"; available steps: {', '.join(step_names())}"
         raise ArgumentError(f"{path}: there is no step {name!r}{hint}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -55,6 +55,7 @@ class Reader:
         access: How files at addresses are read.
         blocks: The blocks that are shuffled instead of samples; None to shuffle samples.
         classes: The samples by class, to read all classes equally often; None to read each sample once.
+        partner: Read another item in place of each one; which one depends on this number, the epoch and the item.
     """
 
     index: Index
@@ -66,6 +67,8 @@ class Reader:
     access: Access = field(default_factory=Access)
     blocks: Blocks | None = None
     classes: ClassGroups | None = None
+    partner: int | None = None
+    _partners: dict[int, Reader] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.shard_id < self.num_shards:
@@ -81,6 +84,12 @@ class Reader:
     def epoch_size(self) -> int:
         """The number of samples of an epoch."""
         return len(self.index) if self.classes is None else len(self.classes)
+
+    def partner_reader(self, seed: int) -> Reader:
+        """Return the reader of other items in place of these; the same one for the same seed."""
+        if seed not in self._partners:
+            self._partners[seed] = replace(self, partner=seed, _partners={})
+        return self._partners[seed]
 
     @property
     def meta(self) -> dict[str, int]:

@@ -20,7 +20,7 @@ from pixelmill.storage.files import (
     together,
     walk,
 )
-from pixelmill.storage.local import FileStat, OpenFiles
+from pixelmill.storage.local import FileStat, OpenFiles, anchored, working_folder
 from pixelmill.storage.options import StorageOptions, using
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "FileStat",
     "OpenFiles",
     "StorageOptions",
+    "anchored",
     "is_folder",
     "is_remote",
     "join",
@@ -46,4 +47,5 @@ __all__ = [
     "together",
     "using",
     "walk",
+    "working_folder",
 ]

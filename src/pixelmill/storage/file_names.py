@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from pixelmill.errors import DataError
 
@@ -15,6 +15,8 @@ _LONGEST_NAME = 1024
 # as one of \udc80 to \udcff.
 _NO_NAME = r"[\x00\ud800-\udc7f\udd00-\udfff]"
 _OUTSIDE = re.compile(rf"^$|^/|(?:^|/)\.\.(?:/|$)|://|{_NO_NAME}")
+# Parts that `is_plain` refuses, of names that begin and end with a newline.
+_ODD_PARTS = ("\n/", "//", "/\n", "\n\n", "./", " /", ".\n", " \n")
 _REFUSED = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
@@ -29,6 +31,18 @@ def is_plain(name: str) -> bool:
         part not in ("", ".", "..") and len(os.fsencode(part)) <= _LONGEST_PART and not part.endswith((".", " "))
         for part in name.split("/")
     )
+
+
+def are_plain(names: Sequence[str]) -> bool:
+    """Whether `is_plain` holds for all names; a list may have millions, so that they are looked at together."""
+    if not names or max(map(len, names)) > _LONGEST_PART // 4:
+        return all(map(is_plain, names))
+    text = "\n" + "\n".join(names) + "\n"
+    if text.count("\n") != len(names) + 1 or _REFUSED.search("".join(set(text) - {"\n"})):
+        return all(map(is_plain, names))
+    if any(map(text.__contains__, _ODD_PARTS)) or not text.isascii():
+        return all(map(is_plain, names))
+    return True
 
 
 def is_below(name: str) -> bool:
@@ -89,7 +103,13 @@ def _folders(path: str, *, any_ending: bool) -> list[str]:
 
 
 def resolve_below(
-    name: str, *, root: str, allow_outside: bool, where: str, permit: str = "allow_outside=True permits it"
+    name: str,
+    *,
+    root: str,
+    allow_outside: bool,
+    where: str,
+    permit: str = "allow_outside=True permits it",
+    base: str = "",
 ) -> str:
     """Return the path of a file that a list names; raises DataError if it leads out of `root`, also through a link.
 
@@ -99,6 +119,7 @@ def resolve_below(
         allow_outside: Whether the name may lead out of `root`.
         where: The line of the list, for messages.
         permit: What the user can do, for messages.
+        base: The folder that a relative root starts from; the working folder of this moment if empty.
     """
     if not name or re.search(_NO_NAME, name):
         raise DataError(f"{where}: {name!r} is not a file name")
@@ -111,7 +132,7 @@ def resolve_below(
             raise DataError(f"{where}: {name!r} leads out of {root}; {permit}")
         return f"{root.rstrip('/')}/{name}"
     path = os.path.join(root, name)
-    inside, below = os.path.realpath(root), os.path.realpath(path)
+    inside, below = os.path.realpath(os.path.join(base, root)), os.path.realpath(os.path.join(base, path))
     if os.path.commonpath((inside, below)) != inside:
         raise DataError(f"{where}: {name!r} leads out of {root}; {permit}")
     return path

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -47,22 +48,23 @@ def is_folder(path: str) -> bool:
     return remote.is_folder(path) if is_remote(path) else os.path.isdir(path)  # noqa: PTH112
 
 
-def stat(path: str) -> FileStat:
-    """Return size and time of a file."""
-    return remote.stat(path) if is_remote(path) else local.stat(path)
+def stat(path: str, *, base: str = "") -> FileStat:
+    """Return size and time of a file; see `local.open_regular` for the base of relative paths."""
+    return remote.stat(path) if is_remote(path) else local.stat(path, base=base)
 
 
-def stats(paths: Sequence[str]) -> Iterable[FileStat | OSError]:
+def stats(paths: Sequence[str], *, base: str = "") -> Iterable[FileStat | OSError]:
     """Return size, time and version of many files, or the error of each that has none.
 
     Files at addresses are looked up in listings of their folders: one request for each thousand files.
     """
+    stat_of = partial(_stat_or_error, base)
     folders: dict[str, list[str]] = {}
     for path in paths:
         if is_remote(path):
             folders.setdefault(path.rpartition("/")[0], []).append(path)
     if not folders:
-        return map(_stat_or_error, paths)
+        return map(stat_of, paths)
     known: dict[str, FileStat | OSError] = {}
     is_listed = [f for f, inside in folders.items() if len(inside) > 1 and not f.startswith(("http://", "https://"))]
     for folder, entries in zip(is_listed, together(_listing_or_error, is_listed), strict=True):
@@ -70,13 +72,13 @@ def stats(paths: Sequence[str]) -> Iterable[FileStat | OSError]:
             found = entries if isinstance(entries, OSError) else entries.get(path.rpartition("/")[2])
             known[path] = found or FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     single = [path for path in dict.fromkeys(paths) if path not in known]
-    known |= dict(zip(single, together(_stat_or_error, single, wait=any(map(is_remote, single))), strict=True))
+    known |= dict(zip(single, together(stat_of, single, wait=any(map(is_remote, single))), strict=True))
     return [known[path] for path in paths]
 
 
-def _stat_or_error(path: str) -> FileStat | OSError:
+def _stat_or_error(base: str, path: str) -> FileStat | OSError:
     try:
-        return stat(path)
+        return stat(path, base=base)
     except OSError as error:
         return error
 
@@ -177,15 +179,15 @@ def local_paths(paths: Sequence[str]) -> list[str]:
     return together(lambda path: remote.fetch(path, known[path]) if is_remote(path) else path, paths)
 
 
-def read_start(path: str, length: int) -> bytes:
+def read_start(path: str, length: int, *, base: str = "") -> bytes:
     """Read up to `length` bytes at the start of a file."""
-    return remote.read(path, 0, length) if is_remote(path) else local.read_start(path, length)
+    return remote.read(path, 0, length) if is_remote(path) else local.read_start(path, length, base=base)
 
 
-def read_file(path: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Read a whole file; raises DataError if it is larger than `limit`."""
+def read_file(path: str, *, limit: int = MAX_FILE_BYTES, base: str = "") -> bytes:
+    """Read a whole file; raises DataError if it is larger than `limit`. See `local.open_regular` for the base."""
     if not is_remote(path):
-        return local.read_file(path, limit)
+        return local.read_file(path, limit, base=base)
     return remote.read_whole(path, limit)
 
 
@@ -194,6 +196,8 @@ def read_pieces(path: str, length: int) -> Iterator[bytes]:
     return local.read_pieces(local_path(path), length)
 
 
-def read_range(path: str, offset: int, length: int, *, size: int | None = None) -> bytes:
+def read_range(path: str, offset: int, length: int, *, size: int | None = None, base: str = "") -> bytes:
     """Read a range of a file, whose size may be known; the result is shorter if the file ends before."""
-    return remote.read(path, offset, length, size=size) if is_remote(path) else local.read_range(path, offset, length)
+    if not is_remote(path):
+        return local.read_range(path, offset, length, base=base)
+    return remote.read(path, offset, length, size=size)

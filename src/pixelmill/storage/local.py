@@ -37,17 +37,34 @@ class FileStat:
     version: str = ""
 
 
-def open_regular(path: str, *, follow: bool = True) -> int:
+def working_folder() -> str:
+    """Return the working folder, which datasets keep when they are opened; empty if it no longer exists."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - a string
+    except OSError:
+        return ""
+
+
+def anchored(path: str, base: str) -> str:
+    """Return where a path leads if it is relative to `base`; an address, and an absolute path, stay as they are."""
+    if not base or not path or path.startswith("/") or "://" in path:
+        return path
+    return os.path.join(base, path)  # noqa: PTH118 - pathlib would rewrite it
+
+
+def open_regular(path: str, *, follow: bool = True, base: str = "") -> int:
     """Open a regular file for reading and return its descriptor; raises OSError for anything else.
 
     Args:
         path: The file.
         follow: Whether the last part of the path may be a symbolic link.
+        base: The folder that a relative path starts from; the working folder of this moment if empty.
     """
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | (0 if follow else os.O_NOFOLLOW)
     try:
-        descriptor = os.open(path, flags)
+        descriptor = os.open(anchored(path, base), flags)
     except OSError as error:
+        error.filename = path  # as it was given
         if error.errno == errno.ENXIO:  # Linux's answer for sockets, "No such device or address", misleads
             raise OSError(errno.EINVAL, "Not a regular file but a socket", path) from None
         raise
@@ -73,9 +90,13 @@ def check_regular(found: os.stat_result, path: str) -> None:
         raise OSError(errno.EINVAL, f"Not a regular file but {_KINDS.get(kind, 'something else')}", path)
 
 
-def stat(path: str) -> FileStat:
-    """Return size and time of a regular file or a folder."""
-    found = os.stat(path)  # noqa: PTH116 - this is called often
+def stat(path: str, *, base: str = "") -> FileStat:
+    """Return size and time of a regular file or a folder; see `open_regular` for the base."""
+    try:
+        found = os.stat(anchored(path, base))  # noqa: PTH116 - this is called often
+    except OSError as error:
+        error.filename = path
+        raise
     if not status.S_ISDIR(found.st_mode):
         check_regular(found, path)
     return FileStat(found.st_size, found.st_mtime_ns)
@@ -108,15 +129,15 @@ def is_file_entry(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def read_start(path: str, length: int) -> bytes:
+def read_start(path: str, length: int, *, base: str = "") -> bytes:
     """Read up to `length` bytes at the start of a file."""
-    with open_binary(path) as stream:
+    with open(open_regular(path, base=base), "rb") as stream:
         return stream.read(length)
 
 
-def read_file(path: str, limit: int, *, follow: bool = True) -> bytes:
+def read_file(path: str, limit: int, *, follow: bool = True, base: str = "") -> bytes:
     """Read a whole file; raises DataError if it is larger than `limit`."""
-    with open(open_regular(path, follow=follow), "rb") as stream:
+    with open(open_regular(path, follow=follow, base=base), "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > limit:
             raise DataError(f"{path} has {size} bytes, more than the limit of {limit}")
@@ -132,37 +153,42 @@ def read_pieces(path: str, length: int) -> Iterator[bytes]:
             yield piece
 
 
-def read_range(path: str, offset: int, length: int) -> bytes:
+def read_range(path: str, offset: int, length: int, *, base: str = "") -> bytes:
     """Read a range of a file; the result is shorter if the file ends before."""
-    return _OpenFile(path).read(offset, length)
+    return _OpenFile(path, base).read(offset, length)
 
 
 class OpenFiles:
-    """Reads ranges of local files and keeps the last few files open, for callers that read many ranges."""
+    """Reads ranges of local files and keeps the last few files open, for callers that read many ranges.
 
-    def __init__(self) -> None:
+    Args:
+        base: The folder that relative paths start from; the working folder of this moment if None.
+    """
+
+    def __init__(self, base: str | None = None) -> None:
+        self._base = working_folder() if base is None else base
         self._files: OrderedDict[str, _OpenFile] = OrderedDict()
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Read a range like `read_range`. A file that is replaced in the meantime is read as it was."""
         file = self._files.get(path)
         if file is None:
-            file = self._files[path] = _OpenFile(path)
+            file = self._files[path] = _OpenFile(path, self._base)
             if len(self._files) > _OPEN_FILES:
                 self._files.popitem(last=False)
         return file.read(offset, length)
 
-    def __reduce__(self) -> tuple[type[OpenFiles], tuple[()]]:
+    def __reduce__(self) -> tuple[type[OpenFiles], tuple[str]]:
         """Drop the open files: another process opens its own."""
-        return OpenFiles, ()
+        return OpenFiles, (self._base,)
 
 
 class _OpenFile:
     """A descriptor that is closed with its last reference, so never while another thread reads."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, base: str) -> None:
         self._descriptor = -1
-        self._descriptor = open_regular(path)
+        self._descriptor = open_regular(path, base=base)
 
     def __del__(self) -> None:  # waits for nothing: the file is only read
         if self._descriptor >= 0:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pixelmill.errors import DataError
 from pixelmill.storage import files
 from pixelmill.storage.announced_reads import AnnouncedReads
-from pixelmill.storage.local import OpenFiles
+from pixelmill.storage.local import OpenFiles, working_folder
 from pixelmill.storage.ranges import WHOLE, Range
 
 _WHOLE_FROM = 0.25  # a file is fetched whole once this fraction of its bytes has been requested
@@ -18,13 +18,17 @@ class RangeReader:
 
     Those at addresses that were announced by `expect` are fetched ahead, many at a time. A file whose ranges were not
     announced is read range by range until fetching all of it is faster.
+
+    Args:
+        base: The folder that relative paths start from; the working folder of this moment if None.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, base: str | None = None) -> None:
+        self._base = working_folder() if base is None else base
         self._sizes: dict[str, int] = {}
         self._asked: dict[str, int] = {}
         self._fetched: dict[str, str] = {}
-        self._files = OpenFiles()
+        self._files = OpenFiles(self._base)
         self._announced: AnnouncedReads | None = None
 
     def expect(self, items: Iterable[Range]) -> None:
@@ -52,7 +56,7 @@ class RangeReader:
         """Read a whole file; raises DataError if it is larger than `limit`."""
         ahead = None if self._announced is None else self._announced.take(path, 0, WHOLE)
         if ahead is None:
-            return files.read_file(path, limit=limit)
+            return files.read_file(path, limit=limit, base=self._base)
         if len(ahead) > limit:
             raise DataError(f"{path} has {len(ahead)} bytes, more than the limit of {limit}")
         return ahead

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import struct
+import subprocess
+import sys
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from pixelmill import _core, convert, verify
 from pixelmill.errors import DataError
 from pixelmill.formats import pack, tfrecord
 from pixelmill.formats.columns import VALUES, column_index
+from pixelmill.formats.containers import CONTAINERS
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.example import Example, bytes_feature, decode, encode
 from pixelmill.formats.index import Ragged
@@ -470,3 +473,26 @@ def test_a_file_that_is_no_pack_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.pack").write_bytes(b"\x89PMPACK " + bytes(200))
     with pytest.raises(DataError, match="is not a pack"):
         open_dataset(tmp_path / "x.pack")
+
+
+def test_files_are_scanned_once_and_keep_no_codebooks(path: Path) -> None:
+    """A codebook has 16 kB, and its expanded form is kept once for the process."""
+    dataset = PackDataset("x", files=[str(path)] * 3)
+    assert len(dataset) == 9 and len({id(table) for table in dataset._tables}) == 1
+    for column in dataset._tables[0].columns.values():
+        assert column.base is None and column.nbytes < 1000  # a view would keep all of the index
+    assert vars(dataset.sample(8)).keys() == vars(dataset.sample(2)).keys()
+    assert [dataset.sample(number).image for number in (0, 3)] == [small_samples()[0].image] * 2
+
+
+def test_other_containers_are_not_imported(path: Path) -> None:
+    """They would take more memory than the index of many a dataset."""
+    code = (
+        "import sys; from pixelmill import fn, pipeline_def\n"
+        "@pipeline_def\n"
+        "def read(): return fn.readers.pack(path=sys.argv[1])['image']\n"
+        "read(batch_size=1, num_threads=1, device_id=None).build(); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True)
+    loaded = {name.split(".")[2] for name in done.stdout.split() if name.startswith("pixelmill.formats.")}
+    assert loaded & set(CONTAINERS.values()) <= {"pack", "file_list"}

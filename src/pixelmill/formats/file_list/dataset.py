@@ -20,13 +20,14 @@ from pixelmill.formats.file_index import whole_files
 from pixelmill.formats.file_list.entry import Content, Entry
 from pixelmill.formats.file_list.lines import DEFAULT, read_list
 from pixelmill.formats.file_list.table import is_table
+from pixelmill.formats.file_list.table_entries import TableEntries
 from pixelmill.formats.format import Choice
 from pixelmill.formats.image_header import image_extent, to_fractions
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Boxes, Sample, split_name
 from pixelmill.formats.splits import is_split
 from pixelmill.storage.announced_reads import whole_file
-from pixelmill.storage.file_names import is_plain, resolve_below
+from pixelmill.storage.file_names import are_plain, is_plain, resolve_below
 from pixelmill.storage.ranges import Range
 
 
@@ -58,22 +59,22 @@ class ListDataset(Dataset):
         self._paired: dict[int, str] = {}
         self._lists = [source] if lists is None else list(lists)
         self._allow_outside = allow_outside
-        self._entries: list[Entry] = []
+        self._base = storage.working_folder()
+        self._entries: Sequence[Entry] = []
         self._roots: list[str] = []
         self._unusable: dict[int, str] = {}  # lines that name no sample, and why
         paths: list[str] = []
         for path in self._lists:
             base = root if root is not None else path.rpartition("/")[0] or "."
             entries = self._annotated(path)
-            self._entries += entries
+            self._entries = [*self._entries, *entries] if self._entries else entries
             self._roots += [base] * len(entries)
-            for entry in entries:
-                paths.append(self._path(entry, root=base, list_path=path, number=len(paths)))
+            paths += self._paths(entries, root=base, list_path=path, first=len(paths))
         if not paths:
             raise DataError(f"file list: {source} lists no file")
         if len(self._unusable) == len(paths):
             raise DataError(f"file list: {next(iter(self._unusable.values()))}")
-        self.index = Index(paths)
+        self.index = Index(paths, base=self._base)
 
     def sample(self, number: int) -> Sample:
         self._check_line(number)
@@ -124,7 +125,8 @@ class ListDataset(Dataset):
             except DataError as error:
                 paths.append(None)
                 lost[number] = ("io", str(error))
-        found = Index([path or "" for path in paths]) if what == "image" else whole_files(paths)
+        base = self.index.base
+        found = Index([path or "" for path in paths], base=base) if what == "image" else whole_files(paths, base=base)
         return replace(found, lost={**found.lost, **lost})
 
     def raw(self, number: int) -> bytes | None:
@@ -135,7 +137,7 @@ class ListDataset(Dataset):
         self._check_line(number)
         try:
             path = self.index.paths[number]
-            found = self._remote_stats[number] if storage.is_remote(path) else storage.stat(path)
+            found = self._remote_stats[number] if storage.is_remote(path) else storage.stat(path, base=self.index.base)
             if isinstance(found, OSError):
                 raise found
             return found.size
@@ -180,14 +182,14 @@ class ListDataset(Dataset):
     def _in_fractions(self, number: int, boxes: Boxes, image: bytes) -> Boxes:
         """Divide boxes in pixels by the size of the image, which is in its file."""
         try:
-            size = image_extent(image or storage.read_file(self.index.paths[number]))
+            size = image_extent(image or storage.read_file(self.index.paths[number], base=self.index.base))
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         if size is None:
             raise self.error(number, "not_an_image", "its boxes are pixels, and the size of the image cannot be read")
         return replace(boxes, ltrb=to_fractions(boxes.ltrb, np.array([size[1], size[0]] * 2)))
 
-    def _numbered(self, content: Content) -> list[Entry]:
+    def _numbered(self, content: Content) -> Sequence[Entry]:
         """Return the entries of a list with the labels that its classes have in all lists together."""
         self._paired = {**content.paired, **self._paired}
         if not content.classes or content.classes == self._classes:
@@ -200,7 +202,7 @@ class ListDataset(Dataset):
         moved = {old: numbers[name] for old, name in enumerate(content.classes)}
         return [_relabeled(entry, moved) for entry in content.entries]
 
-    def _annotated(self, path: str) -> list[Entry]:
+    def _annotated(self, path: str) -> Sequence[Entry]:
         content = read_list(path, choice=self._choice)
         entries = self._numbered(content)
         self.remarks += content.remarks
@@ -212,6 +214,18 @@ class ListDataset(Dataset):
         self.faults += tuple(faults)
         rows = {str(row.get("path")): (where, row) for where, row in found}
         return [_with_row(entry, *rows[entry.path]) if entry.path in rows else entry for entry in entries]
+
+    def _paths(self, entries: Sequence[Entry], *, root: str, list_path: str, first: int) -> list[str]:
+        """Return the paths of the images of a list, whose first sample has the number `first`."""
+        if isinstance(entries, TableEntries):
+            names, folder, faults = entries.names(), storage.join(root, "x")[:-1], entries.faults()
+            if are_plain([name for number, name in enumerate(names) if number not in faults] if faults else names):
+                self._unusable |= {first + number: fault for number, fault in faults.items()}
+                return [list_path if number in faults else folder + name for number, name in enumerate(names)]
+        return [
+            self._path(entry, root=root, list_path=list_path, number=number)
+            for number, entry in enumerate(entries, start=first)
+        ]
 
     def _path(self, entry: Entry, *, root: str, list_path: str, number: int) -> str:
         """Return the path of an image; that of the list for a line that cannot be used."""
@@ -232,7 +246,8 @@ class ListDataset(Dataset):
         """Return the path of a file. The quick way does not follow links, which `sample` does before it reads."""
         if quick and is_plain(name):
             return storage.join(root, name)
-        return resolve_below(name, root=root, allow_outside=self._allow_outside, where=f"file list: {where}")
+        where = f"file list: {where}"
+        return resolve_below(name, root=root, allow_outside=self._allow_outside, where=where, base=self._base)
 
 
 def _with_row(entry: Entry, where: str, row: Row) -> Entry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pixelmill.formats.annotations import Row
@@ -43,7 +43,7 @@ class Content:
         remarks: What is to know about it, in one line each.
     """
 
-    entries: list[Entry]
+    entries: Sequence[Entry]
     classes: tuple[str, ...] = ()
     paired: Mapping[int, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()

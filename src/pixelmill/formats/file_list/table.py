@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats.file_list.cells import Cells, read_cells
 from pixelmill.formats.file_list.entry import Entry
 from pixelmill.formats.format import Choice
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, split_name
@@ -36,8 +35,6 @@ CORNERS = (
     ("left", "top", "right", "bottom"),
 )
 SIZES = (("x", "y", "w", "h"), ("x", "y", "width", "height"), ("left", "top", "width", "height"))
-_DELIMITERS = (",", ";", "\t", "|")
-_MAX_FIELD = 1 << 28
 _LOOK = 64  # rows that decide what a column without a usual name is
 
 
@@ -73,36 +70,50 @@ def is_table(path: str) -> bool:
     return split_name(path)[1].lower() in ENDINGS
 
 
-def read_rows(text: str, path: str) -> tuple[list[str], list[Row | Entry]]:
+def is_json(path: str) -> bool:
+    """Whether a table has a JSON object on each line, judged by its name."""
+    return split_name(path)[1].lower() in ("jsonl", "ndjson")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a table, made when they are asked for.
+
+    Attributes:
+        cells: The texts of a CSV table; None for JSON.
+        items: The rows of JSON lines, and entries with a fault for lines that cannot be read.
+    """
+
+    cells: Cells | None
+    items: Sequence[Row | Entry] = ()
+
+    def __len__(self) -> int:
+        return len(self.items if self.cells is None else self.cells)
+
+    def __getitem__(self, number: int) -> Row | Entry:
+        if self.cells is None:
+            return self.items[number]
+        return self.cells.bad.get(number) or Row(self.cells.values(number), self.cells.where(number))
+
+    def column(self, name: str) -> list[Any]:
+        """Return the cells of a column, without those of rows that cannot be read."""
+        if self.cells is None:
+            return [row.values.get(name) for row in self.items if isinstance(row, Row)]
+        found = self.cells.column(name)
+        return found if not self.cells.bad else [c for n, c in enumerate(found) if n not in self.cells.bad]
+
+
+def read_rows(text: str, path: str) -> tuple[list[str], Rows]:
     """Return the columns of a table and its rows; a row that cannot be read is an entry with a fault."""
-    if split_name(path)[1].lower() in ("jsonl", "ndjson"):
-        return _json_rows(text, path)
-    csv.field_size_limit(_MAX_FIELD)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text, path), strict=True)
-    found: list[Row | Entry] = []
-    try:
-        header = [name.strip().lower() for name in next(rows, [])]
-        for cells in rows:
-            where = f"{path}:{rows.line_num}"
-            if len(cells) != len(header) and any(cells):
-                fault = f"{where} has {len(cells)} fields, the header has {len(header)}"
-                found.append(Entry("", (), where, fault=fault))
-            elif any(cells):
-                found.append(Row(dict(zip(header, cells, strict=True)), where))
-    except csv.Error as error:
-        raise DataError(f"file list: {path}:{rows.line_num} is not CSV: {error}") from None
-    return header, found
+    if is_json(path):
+        header, items = json_rows(text, path)
+        return header, Rows(None, items)
+    cells = read_cells(text, path)
+    return cells.header, Rows(cells)
 
 
-def delimiter_of(text: str, path: str) -> str:
-    """Return the delimiter of a table: the one that its header has most of; a tab for `.tsv`."""
-    if split_name(path)[1].lower() == "tsv":
-        return "\t"
-    header = text[: text.find("\n") + 1 or len(text)]
-    return max(_DELIMITERS, key=header.count)
-
-
-def _json_rows(text: str, path: str) -> tuple[list[str], list[Row | Entry]]:
+def json_rows(text: str, path: str) -> tuple[list[str], list[Row | Entry]]:
+    """Return the same for JSON lines."""
     columns: dict[str, None] = {}
     found: list[Row | Entry] = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -122,7 +133,7 @@ def _json_rows(text: str, path: str) -> tuple[list[str], list[Row | Entry]]:
     return list(columns), found
 
 
-def find_layout(header: Sequence[str], rows: Sequence[Row], *, choice: Choice, path: str) -> Layout:
+def find_layout(header: Sequence[str], rows: Rows, *, choice: Choice, path: str) -> Layout:
     """Decide what each column is. Raises DataError if no column has paths."""
     places = {what: tuple(name for name in names if name in header) for what, names in COLUMNS.items()}
     places["labels"] += tuple(name for name in header if name.startswith(("label_", "target_")))
@@ -156,15 +167,15 @@ def find_layout(header: Sequence[str], rows: Sequence[Row], *, choice: Choice, p
     return Layout(chosen, corners, corners in SIZES, tuple(one_hot), others)
 
 
-def _looks_like_paths(name: str, rows: Sequence[Row]) -> bool:
-    values = [row.values.get(name) for row in rows[:_LOOK]]
+def _looks_like_paths(name: str, rows: Rows) -> bool:
+    values = rows.column(name)[:_LOOK]
     return bool(values) and all(
         isinstance(value, str) and split_name(value)[1].lower() in IMAGE_EXTENSIONS for value in values
     )
 
 
-def _is_binary(name: str, rows: Sequence[Row]) -> bool:
-    values = {str(row.values.get(name)).strip() for row in rows}
+def _is_binary(name: str, rows: Rows) -> bool:
+    values = {str(value).strip() for value in rows.column(name)}
     return bool(values) and values <= {"0", "1", "0.0", "1.0", "False", "True", "false", "true"}
 
 

@@ -4,35 +4,91 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 from pixelmill.errors import DataError
 from pixelmill.formats.annotations import Row as Parts
 from pixelmill.formats.annotations import decode_row, encode_row
 from pixelmill.formats.file_list.entry import Content, Entry
-from pixelmill.formats.file_list.table import Layout, Row, find_layout, read_rows, texts_of
+from pixelmill.formats.file_list.table import Layout, Row, Rows, find_layout, read_rows, texts_of
 from pixelmill.formats.format import Choice
 from pixelmill.formats.sample import Label, parse_label
 
+Entries = Sequence[Entry]
 _JSON = ("boxes", "objects", "extra")
-_SIDES = 4
 
 
 def read_table(text: str, path: str, *, choice: Choice) -> Content:
     """Read a table: an entry for each image."""
-    header, found = read_rows(text, path)
-    rows = [row for row in found if isinstance(row, Row)]
+    header, rows = read_rows(text, path)
     if not header:
+        found = (rows[number] for number in range(len(rows)))
         return Content([row for row in found if isinstance(row, Entry)])
     layout = find_layout(header, rows, choice=choice, path=path)
     classes = _classes(layout, rows)
     numbers = {name: number for number, name in enumerate(classes)}
-    entries = [row if isinstance(row, Entry) else _entry(row, layout, numbers, classes) for row in found]
+    entries: Entries = TableEntries(rows, layout, numbers, classes)
+    if rows.cells is None or layout.corners or any(layout.places[name] for name in _JSON):
+        entries = [entries[number] for number in range(len(entries))]  # any cell may be wrong, so all are looked at
     if layout.corners:
         entries = _joined(entries)
-    return Content(entries, classes, {} if classes else _paired_classes(layout, entries), _remarks(layout, path))
+    return Content(entries, classes, {} if classes else _paired_classes(layout, rows, entries), _remarks(layout, path))
+
+
+class TableEntries(Sequence[Entry]):
+    """The entries of a CSV table, made when they are asked for.
+
+    Args:
+        rows: The rows.
+        layout: What their columns are.
+        numbers: The label of each class.
+        classes: The class of each label.
+    """
+
+    def __init__(self, rows: Rows, layout: Layout, numbers: Mapping[str, int], classes: Sequence[str]) -> None:
+        self._rows, self._layout, self._numbers, self._classes = rows, layout, numbers, classes
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, number: int) -> Entry: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Entry]: ...
+    def __getitem__(self, number: int | slice) -> Entry | list[Entry]:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(len(self)))]
+        row = self._rows[number]
+        return row if isinstance(row, Entry) else _entry(row, self._layout, self._numbers, self._classes)
+
+    @property
+    def may_have_masks(self) -> bool:
+        """Whether there is a column of masks."""
+        return bool(self._layout.places["mask"])
+
+    def names(self) -> list[str]:
+        """Return the paths as they stand in the table; empty for rows that cannot be read."""
+        assert self._rows.cells is not None
+        return self._rows.cells.column(self._layout.places["path"][0])
+
+    def faults(self) -> dict[int, str]:
+        """Return the rows that cannot be used, and why: only paths and labels can be wrong in such a table."""
+        cells = self._rows.cells
+        assert cells is not None
+        doubtful = set(cells.bad)
+        doubtful |= {number for number, name in enumerate(self.names()) if not name or "\0" in name}
+        for column in _label_columns(self._layout):
+            found = cells.column(column)
+            wrong = {text for text in set(found) if not self._is_label(text)}
+            doubtful |= {number for number, text in enumerate(found) if text in wrong} if wrong else set()
+        entries = {number: self[number] for number in sorted(doubtful)}
+        return {number: entry.fault for number, entry in entries.items() if entry.fault is not None}
+
+    def _is_label(self, text: str) -> bool:
+        return bool(self._numbers) or all(map(_are_numbers, texts_of(text)))
 
 
 def _remarks(layout: Layout, path: str) -> tuple[str, ...]:
@@ -51,16 +107,29 @@ def _class_column(layout: Layout) -> str | None:
     return layout.places["class"][0] if layout.places["class"] and not layout.places["labels"] else None
 
 
-def _classes(layout: Layout, rows: Sequence[Row]) -> tuple[str, ...]:
+def _label_columns(layout: Layout) -> tuple[str, ...]:
+    """Return the columns of labels: of numbers, or else of names."""
+    column = _class_column(layout)
+    return () if layout.one_hot else layout.places["labels"] if column is None else (column,)
+
+
+def _classes(layout: Layout, rows: Rows) -> tuple[str, ...]:
     """Return the names of classes by label, if labels are names."""
     if layout.one_hot:
         return layout.one_hot
-    column = _class_column(layout)
-    columns = layout.places["labels"] if column is None else (column,)
-    texts = [text for row in rows for name in columns for text in texts_of(row.values.get(name))]
-    if (column is None and 2 * sum(map(_are_numbers, texts)) > len(texts)) or not texts:
+    counts: Counter[str] = Counter()
+    for column in _label_columns(layout):
+        cells = rows.column(column)
+        if rows.cells is None:
+            counts.update(text for cell in cells for text in texts_of(cell))
+            continue
+        for cell, count in Counter(cells).items():
+            for text in texts_of(cell):
+                counts[text] += count
+    numbers = sum(count for text, count in counts.items() if _are_numbers(text))
+    if (_class_column(layout) is None and 2 * numbers > counts.total()) or not counts:
         return ()  # numbers; a word among them is a mistake in its row
-    return tuple(sorted(set(texts)))
+    return tuple(sorted(counts))
 
 
 def _are_numbers(text: str) -> bool:
@@ -70,12 +139,19 @@ def _are_numbers(text: str) -> bool:
         return False
 
 
-def _paired_classes(layout: Layout, entries: Sequence[Entry]) -> dict[int, str]:
+def _paired_classes(layout: Layout, rows: Rows, entries: Entries) -> dict[int, str]:
     """Return the names of labels, of a table that has both."""
     names: dict[int, str] = {}
     if not layout.places["class"] or layout.corners:
         return names
-    for entry in entries:
+    chosen: Iterable[Entry] = entries
+    if isinstance(entries, TableEntries) and rows.cells is not None:  # one row of each pair
+        columns = [rows.cells.column(name) for name in (*_label_columns(layout), layout.places["class"][0])]
+        first: dict[tuple[str, ...], int] = {}
+        for number, pair in enumerate(zip(*columns, strict=True)):
+            first.setdefault(pair, number)
+        chosen = (entries[number] for number in first.values())
+    for entry in chosen:
         if len(entry.labels) == 1 and isinstance(entry.labels[0], int) and isinstance(entry.row.get("class"), str):
             names.setdefault(entry.labels[0], entry.row["class"])
     return names
@@ -106,9 +182,7 @@ def _text(value: Any) -> str | None:
 def _labels(row: Row, layout: Layout, numbers: Mapping[str, int]) -> tuple[Label, ...]:
     if layout.one_hot:
         return tuple(numbers[name] for name in layout.one_hot if str(row.values.get(name)).strip()[:1] in "1Tt")
-    column = _class_column(layout)
-    columns = layout.places["labels"] if column is None else (column,)
-    texts = [text for name in columns for text in texts_of(row.values.get(name))]
+    texts = [text for name in _label_columns(layout) for text in texts_of(row.values.get(name))]
     if numbers:
         return tuple(numbers[text] for text in texts)
     try:

@@ -47,9 +47,6 @@ class Arrangement:
 
 
 _HINTS = {
-    "heic": "convert them to JPEG or PNG first",
-    "heif": "convert them to JPEG or PNG first",
-    "avif": "convert them to JPEG or PNG first",
     "xml": "they look like annotations: VOC needs an XML file of the same name for each image",
     "json": "name a COCO annotation file itself to read it",
     "txt": "name a list of files itself to read it; YOLO needs images/ and labels/",

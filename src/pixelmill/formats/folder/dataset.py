@@ -92,11 +92,12 @@ class FolderDataset(Dataset):
         if any("mask" in row for _, row in self._rows.values()):
             return None  # masks that are annotations
         names = [self._masks.get(split_name(self._listing.name(number))[0]) for number in range(len(self))]
-        return whole_files([name and storage.join(self._masks_root or "", name) for name in names])
+        paths = [name and storage.join(self._masks_root or "", name) for name in names]
+        return whole_files(paths, base=self.index.base)
 
     def size(self, number: int) -> int:
         if not storage.is_remote(self._images):
-            return storage.stat(self.locate(number)[0]).size
+            return storage.stat(self.locate(number)[0], base=self.index.base).size
         stat = self._remote_stats[number]
         if isinstance(stat, OSError):
             raise stat

@@ -62,6 +62,7 @@ def load(root: str) -> Listing:
             "starts": listing.names.starts,
             "classes": _packed(listing.classes),
             "left_out": _packed(listing.left_out),
+            "endings": _packed(sorted(ENDINGS)),
             "folders": _packed(folders),
             "times": times,
         }
@@ -100,7 +101,9 @@ def _is_own(name: str) -> bool:
 
 def _kept(root: str, found: dict[str, Array]) -> Listing | None:
     """Return a listing from the cache; None if a folder has changed, or if a forged name leads out of the root."""
-    if found.keys() != {"names", "starts", "classes", "left_out", "folders", "times"}:
+    if found.keys() != {"names", "starts", "classes", "left_out", "endings", "folders", "times"}:
+        return None
+    if _unpacked(found["endings"]) != sorted(ENDINGS):  # a library that reads further kinds was installed or removed
         return None
     names = PathTable.checked(found["names"], found["starts"])
     if names is None or not names.are_below(""):

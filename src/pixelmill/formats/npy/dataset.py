@@ -51,29 +51,30 @@ class NpyDataset(ListDataset):
             if number not in lost and (what == "image" or found.lengths[number]):
                 try:
                     keep = what == "image" and self._entries[number].row.get("extension") == "npy"
-                    offset, length = _content(path, keep=keep)
+                    offset, length = _content(path, found.base, keep=keep)
                 except (OSError, DataError) as error:
                     lost[number] = ("io" if isinstance(error, OSError) else "corrupt", str(error))
             offsets.append(offset)
             lengths.append(length)
         files = np.arange(len(paths), dtype=np.int64)
-        return Index(paths, files, np.array(offsets, np.int64), np.array(lengths, np.int64), lost=lost)
+        where = np.array(offsets, np.int64), np.array(lengths, np.int64)
+        return Index(paths, files, *where, lost=lost, base=found.base)
 
     @property
     def layout(self) -> str:
         return "arrays and a CSV table"
 
 
-def _content(path: str, *, keep: bool) -> tuple[int, int]:
+def _content(path: str, base: str, *, keep: bool) -> tuple[int, int]:
     """Return offset and length of the encoded image in a file, or all of it if it holds pixels."""
-    size = storage.stat(path).size
-    start = storage.read_start(path, _USUAL_HEADER) if not keep else b""
+    size = storage.stat(path, base=base).size
+    start = storage.read_start(path, _USUAL_HEADER, base=base) if not keep else b""
     if not start.startswith(MAGIC):
         return 0, size
     try:
         header = read_header(start)
     except DataError:  # longer than usual, or damaged
-        header = read_header(storage.read_start(path, 12 + LARGEST_HEADER))
+        header = read_header(storage.read_start(path, 12 + LARGEST_HEADER, base=base))
     if not is_wrapped(header):
         return 0, size
     if header.nbytes != size - header.data_offset:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from pixelmill.formats.object_rows import with_features
 from pixelmill.formats.pack import codec
 from pixelmill.formats.pack.frames import HEAD_BYTES, Head, crc
 from pixelmill.formats.pack.scan import PackFile, check_parts, features, scan
+from pixelmill.formats.pack.table import Table
 from pixelmill.formats.record_files import check_sources, numbers_within
 from pixelmill.formats.sample import Sample
 
@@ -38,10 +40,11 @@ class PackDataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="pack")
-        found = [scan(name, partial(self._ranges.read, name), size=storage.stat(name).size) for name in self._names]
+        opened = {name: self._opened(name) for name in dict.fromkeys(self._names)}  # a file may be named several times
+        found = [opened[name] for name in self._names]
         self._tables = [file.table for file in found]
-        self._codebooks, wrong = zip(*map(_registered, found), strict=True)
-        self.faults = tuple(fault for file, bad in zip(found, wrong, strict=True) for fault in (*file.faults, *bad))
+        self._codebooks = [file.codebooks for file in found]
+        self.faults = tuple(fault for file in found for fault in file.faults)
         self.index = Index(
             self._names,
             np.repeat(np.arange(len(found), dtype=np.int64), [len(table) for table in self._tables]),
@@ -96,7 +99,7 @@ class PackDataset(Dataset):
         images, masks = self._lengths("image"), self._lengths("mask")
         begin = self.index.offsets + HEAD_BYTES
         offsets, lengths = (begin, images) if what == "image" else (begin + images, masks)
-        return Index(self._names, self.index.files, offsets, lengths)
+        return Index(self._names, self.index.files, offsets, lengths, base=self.index.base)
 
     def values(self, name: str) -> Ragged | None:
         found = [table.values(name) for table in self._tables]
@@ -119,6 +122,12 @@ class PackDataset(Dataset):
     def files(self) -> tuple[str, ...]:
         return tuple(self._names)
 
+    def _opened(self, name: str) -> _Opened:
+        """Scan a file and register its codebooks, whose bytes are not kept."""
+        file = scan(name, partial(self._ranges.read, name), size=storage.stat(name).size)
+        codebooks, wrong = _registered(file)
+        return _Opened(file.table.without_codebooks(), codebooks, (*file.faults, *wrong))
+
     def _place(self, number: int) -> tuple[int, int]:
         return int(self.index.files[number]), int(self._within[number])
 
@@ -138,6 +147,12 @@ class PackDataset(Dataset):
     @staticmethod
     def _joined(columns: Sequence[Array]) -> Array:
         return np.concatenate([np.empty(0, np.int64), *(column.astype(np.int64) for column in columns)])
+
+
+class _Opened(NamedTuple):
+    table: Table
+    codebooks: frozenset[int]
+    faults: tuple[RecordFault, ...]
 
 
 def _registered(file: PackFile) -> tuple[frozenset[int], list[RecordFault]]:

@@ -31,6 +31,7 @@ _ITEMS = {
     "codebook_identity": "<u8",
     "codebook_data": "<u1",
 }
+_CODEBOOKS = ("codebook_identity", "codebook_start", "codebook_data")
 COLUMNS: Mapping[str, str] = EACH | dict.fromkeys((*STARTS, *LISTS), "<u8") | _ITEMS
 
 Columns = Mapping[str, Array]
@@ -87,6 +88,10 @@ class Table:
         """Return the codebooks by identity."""
         identities = self.columns["codebook_identity"].tolist()
         return {identity: self._bytes("codebook_start", number) for number, identity in enumerate(identities)}
+
+    def without_codebooks(self) -> Table:
+        """Return the samples alone, in memory of their own: a codebook takes more than a hundred samples."""
+        return Table({name: column.copy() for name, column in self.columns.items() if name not in _CODEBOOKS})
 
     def _span(self, starts: str, number: int) -> slice:
         found = self.columns[starts]

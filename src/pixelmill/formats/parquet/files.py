@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pixelmill import storage
@@ -36,6 +36,7 @@ class TableFile:
         columns: The type of each column.
         features: What Hugging Face datasets say about columns, by name.
         reader: Reads a group: `reader(group, columns)` returns a table.
+        base: The folder that a relative path starts from.
     """
 
     path: str
@@ -45,20 +46,26 @@ class TableFile:
     columns: Mapping[str, Any]
     features: Mapping[str, Any] = field(default_factory=dict)
     reader: Any = None
+    base: str = ""
 
-    def __reduce__(self) -> tuple[Callable[[str], TableFile], tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[[str, str], TableFile], tuple[str, str]]:
         """Drop the open file: another process opens its own."""
-        return open_table, (self.path,)
+        return open_table, (self.path, self.base)
 
 
-def open_table(path: str) -> TableFile:
-    """Open a file. Raises DataError if it is damaged."""
+def open_table(path: str, base: str = "") -> TableFile:
+    """Open a file. Raises DataError if it is damaged.
+
+    Args:
+        path: The file.
+        base: The folder that a relative path starts from; the working folder of this moment if empty.
+    """
     module = pyarrow(path)
-    local = storage.local_path(path)
+    local = storage.local_path(storage.anchored(path, base))
     try:
-        if storage.read_start(path, 6).startswith(PARQUET):
-            return _parquet(module, path, local)
-        return _arrow(module, path, local)
+        if storage.read_start(path, 6, base=base).startswith(PARQUET):
+            return replace(_parquet(module, path, local), base=base or storage.working_folder())
+        return replace(_arrow(module, path, local), base=base or storage.working_folder())
     except (module.ArrowException, OSError, ValueError, TypeError) as error:
         first = str(error).partition("\n")[0]
         raise DataError(f"parquet: {path} cannot be read: {first}") from None

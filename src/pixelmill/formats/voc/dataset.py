@@ -64,6 +64,7 @@ class VocDataset(AnnotatedFiles):
         self._paths = [path and images.path(path) for path in found]
         if not any(self._paths) and not any(name.startswith(f"{SETS}/") for name in others):
             raise DataError(f"voc: no image below {folder} has an annotation of the same name")
+        self._base = storage.working_folder()
         self._classes = self._listed_classes(images) or self._found_classes()
         self._labels = {name: label for label, name in enumerate(self._classes)}
         masks, self._instances = _by_stem(images, MASKS), _by_stem(images, INSTANCES)
@@ -83,7 +84,7 @@ class VocDataset(AnnotatedFiles):
         found: set[str] = set()
         for path in self._paths:
             try:
-                found.update(object_names(_annotation(path)) if path else ())
+                found.update(object_names(_annotation(path, self._base)) if path else ())
             except (DataError, OSError):
                 continue  # reported when the sample is read
         return tuple(sorted(found))
@@ -94,7 +95,7 @@ class VocDataset(AnnotatedFiles):
         if other is None or _INSTANCES in found.extra:
             return found
         try:
-            data = storage.read_file(self._root.path(other))
+            data = storage.read_file(self._root.path(other), base=self.index.base)
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}: {other}") from None
         return replace(found, extra=Example({**found.extra, _INSTANCES: bytes_feature(data)}))
@@ -105,7 +106,7 @@ class VocDataset(AnnotatedFiles):
         implied = Sample(key, b"", extension)
         if path is not None:
             try:
-                annotation = _annotation(path)
+                annotation = _annotation(path, self._base)
             except OSError as error:
                 raise self.error(number, "io", f"{error.strerror or error}: {path}") from None
             known = {**dict.fromkeys(object_names(annotation), 0), **self._labels}
@@ -122,8 +123,8 @@ class VocDataset(AnnotatedFiles):
 
 
 @lru_cache(64)
-def _annotation(path: str) -> dict[str, object]:
-    return read_annotation(storage.read_file(path, limit=MOST_BYTES), where=path)
+def _annotation(path: str, base: str) -> dict[str, object]:
+    return read_annotation(storage.read_file(path, limit=MOST_BYTES, base=base), where=path)
 
 
 def _candidates(name: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -88,7 +89,7 @@ class WebDatasetDataset(Dataset):
             lost = {
                 number: ("not_an_image", f"sample {self._samples[number].key!r} has no image") for number in missing
             }
-        return Index(self.index.paths, self.index.files, offsets.copy(), lengths.copy(), lost=lost)
+        return replace(self.index, offsets=offsets.copy(), lengths=lengths.copy(), names=(), lost=lost)
 
     def size(self, number: int) -> int:
         return int(self.index.lengths[number])

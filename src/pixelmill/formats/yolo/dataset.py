@@ -79,7 +79,7 @@ class YoloDataset(AnnotatedFiles):
         boxes = Boxes.none()
         if path is not None:
             try:
-                text = storage.read_file(path, limit=_LABEL_BYTES).decode("utf-8", "replace")
+                text = storage.read_file(path, limit=_LABEL_BYTES, base=self.index.base).decode("utf-8", "replace")
             except OSError as error:
                 raise self.error(number, "io", f"{error.strerror or error}: {path}") from None
             boxes = parse(text, self._scheme, where=path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -87,7 +88,7 @@ class ZipDataset(Dataset):
             return None
         places = [(0, 0) if member is None else (member.offset, member.size) for member in members]
         offsets, lengths = np.array(places, np.int64).reshape(-1, 2).T
-        return Index(self._paths, self.index.files, offsets.copy(), lengths.copy())
+        return replace(self.index, offsets=offsets.copy(), lengths=lengths.copy(), names=())
 
     def size(self, number: int) -> int:
         mask = self._items[number].mask
