@@ -204,13 +204,9 @@ def operators(runs: Iterable[dict[str, Any]]) -> str:
     rows = found[0]["operators"]
     ratios = [row["dali"] / row["pixelmill"] for row in rows if row["dali"]]
     slower = sum(ratio < 1 for ratio in ratios)
-    opencv = [row["opencv"] / row["pixelmill"] for row in rows if row["opencv"]]
     lines = [
         f"{len(ratios)} rows have a time of DALI: pixelmill takes less in {len(ratios) - slower} of them; the median "
         f"of the ratios is {median(ratios):.1f}, the least {min(ratios):.2f}.",
-        f"{len(opencv)} rows have a time of OpenCV (or NumPy): pixelmill takes less in "
-        f"{sum(ratio >= 1 for ratio in opencv)} of them; the median of the ratios is {median(opencv):.2f}, the least "
-        f"{min(opencv):.2f}; {sum(ratio < 0.6 for ratio in opencv)} are below 0.6.",
         f"{found[0]['options']['turns']} turns, {found[0]['options']['seconds']:g} s for each library; "
         f"load {found[0]['machine']['load_before']}.",
     ]
