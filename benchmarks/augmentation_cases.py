@@ -17,6 +17,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import albumentations as A  # noqa: N812 - its usual name
 
+__all__ = ["SIDE", "TRANSFORMS", "A", "Pixels"]
+
 SIDE = 512
 Pixels = np.ndarray[Any, Any]
 

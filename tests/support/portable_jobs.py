@@ -41,7 +41,7 @@ def _batch(path: str) -> str:
     from pixelmill import fn, pipeline_def
 
     @pipeline_def(batch_size=8, num_threads=2, device_id=None, seed=7)
-    def train():  # type: ignore[no-untyped-def]
+    def train():
         columns = fn.readers.dataset(path=path, random_shuffle=True, name="Reader")
         images = fn.random_resized_crop(fn.decoders.image(columns["image"]), size=32)
         return fn.crop_mirror_normalize(images, mean=[124, 116, 104], std=[58, 57, 57])
