@@ -62,7 +62,7 @@ NAMED = (
     ),
     Named(
         "a box that is just visible enough is dropped",
-        "src/pixelmill/augmentation/samples.py",
+        "src/pixelmill/augmentation/objects.py",
         "visible >= visibility",
         "visible > visibility",
         "tests/augmentation/test_variants.py",
