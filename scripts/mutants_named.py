@@ -112,7 +112,7 @@ NAMED = (
     Named(
         "a forked child keeps memory in the pool of its parent",
         _BATCH,
-        "if (owner_ != ::getpid()) return free_block(memory);",
+        "if (owner_ != process_id()) return free_block(memory);",
         "",
         _FORK,
     ),

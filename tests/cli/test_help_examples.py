@@ -110,6 +110,8 @@ def materials(tmp_path_factory: pytest.TempPathFactory) -> Path:
     flip = {"__class_fullname__": "HorizontalFlip", "p": 0.5}
     chain = {"__class_fullname__": "Compose", "p": 1.0, "transforms": [flip]}
     put(root / "albumentations.json", json.dumps({"__version__": "2.0.8", "transform": chain}).encode())
+    program = b"from torchvision.transforms import v2\n\ntrain_transform = v2.Compose([v2.RandomHorizontalFlip(0.5)])\n"
+    put(root / "train.py", program)
     put(root / "mine.yaml", b"steps:\n  - flip: {horizontal: {coin: 0.5}}\n")
     return root
 

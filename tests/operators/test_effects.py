@@ -155,8 +155,8 @@ def test_effects_have_the_same_bytes_with_all_instructions():
         environment = {name: value for name, value in os.environ.items() if name != "PIXELMILL_SIMD"}
         if level is not None:
             environment["PIXELMILL_SIMD"] = level
-        program = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_effects"
-        program += "; test_effects.print_hashes()"
+        folders = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
+        program = f"import sys; sys.path[:0] = {folders}; import test_effects; test_effects.print_hashes()"
         done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         found.append(done.stdout.splitlines())

@@ -1,5 +1,4 @@
-// The common warps: images of bytes blended in integers, images of floats, and pixels of any kind that are only
-// copied.
+// The common warps: bytes blended in integers, floats, and pixels of any kind that are only copied.
 #include <algorithm>
 #include <bit>
 #include <cstring>
