@@ -153,8 +153,8 @@ void paint_landscape(Canvas& canvas, Stream& stream) {
         const double near = static_cast<double>(i + 1) / static_cast<double>(ridges + 1);
         Surface hills = any_surface(stream, blend(haze, land, 0.3 + 0.6 * near), 14 * near + 2);
         hills.shade_y = static_cast<float>(10 * bell(stream) / height);
-        paint_ridge(canvas, stream, horizon - height * 0.12 * (1 - near), height * stream.uniform(0.01, 0.07),
-                    stream.uniform(0, 0.012) * height, hills);
+        const double rough = stream.uniform(0, 0.012) * height, high = height * stream.uniform(0.01, 0.07);
+        paint_ridge(canvas, stream, horizon - height * 0.12 * (1 - near), high, rough, hills);
     }
     const bool water = happens(stream, 0.3);
     if (water) {
@@ -172,7 +172,9 @@ void paint_landscape(Canvas& canvas, Stream& stream) {
     for (int64_t i = 0; i < things; ++i) {
         foot += (height - foot) * stream.uniform(0, 0.25);
         const double size = (0.02 + 0.3 * (foot - horizon) / height) * height * stream.uniform(0.4, 1.3) + 1;
-        const Color shown = blend(leaves, any_color(stream), stream.uniform(0, 0.35));
+        const double part = stream.uniform(0, 0.35);
+        const Color other = any_color(stream);
+        const Color shown = blend(leaves, other, part);
         const double x = stream.uniform(0, width);
         if (happens(stream, 0.2)) {
             paint_trunk(canvas, stream, foot, x, size, shown);

@@ -62,7 +62,8 @@ void paint_close_up(Canvas& canvas, Stream& stream) {
     const auto height = static_cast<double>(canvas.height), width = static_cast<double>(canvas.width);
     const double extent = std::max(height, width);
     const Color theme = any_color(stream, 1.2);
-    Surface ground = any_surface(stream, blend(theme, any_color(stream), 0.6), happens(stream, 0.75) ? 22 : 6);
+    const double rough = happens(stream, 0.75) ? 22 : 6;
+    Surface ground = any_surface(stream, blend(theme, any_color(stream), 0.6), rough);
     ground.shade_y = static_cast<float>(stream.uniform(-80, 80) / height);
     ground.shade_x = static_cast<float>(stream.uniform(-80, 80) / width);
     canvas.paint_box(0, 0, height, width, ground, stream);
@@ -89,7 +90,8 @@ void paint_close_up(Canvas& canvas, Stream& stream) {
         blob.wobble = happens(stream, 0.5) ? stream.uniform(0, 0.35) : 0;
         blob.ragged = happens(stream, 0.4) ? stream.uniform(0, 0.4) : 0;
         blob.edge = stream.uniform(0.8, 2.5);
-        Surface surface = any_surface(stream, blend(theme, any_color(stream, 1.3), stream.uniform(0.2, 1)), roughness);
+        const double part = stream.uniform(0.2, 1);
+        Surface surface = any_surface(stream, blend(theme, any_color(stream, 1.3), part), roughness);
         const double lit = stream.uniform(20, 60) / std::max(blob.half_height, 2.0);
         surface.shade_y = static_cast<float>(lit * lamp.sine);
         surface.shade_x = static_cast<float>(lit * lamp.cosine);

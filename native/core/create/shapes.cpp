@@ -81,7 +81,8 @@ Object any_object(Stream& stream, int64_t label, const ShapeClasses& classes, do
     const double hue = groups == 1
                            ? stream.unit()
                            : (static_cast<double>(group) + stream.uniform(0, 0.4)) / static_cast<double>(groups);
-    object.color = of_hue(hue, stream.uniform(190, 255), stream.uniform(0.6, 0.95));
+    const double vivid = stream.uniform(0.6, 0.95), bright = stream.uniform(190, 255);
+    object.color = of_hue(hue, bright, vivid);
     return object;
 }
 
@@ -90,7 +91,8 @@ void draw_ground(View<uint8_t> out, const ImageId& id, Stream& stream, Arena& sc
     const Texture texture =
         make_texture(out.height, out.width, bulk_stream(Content::shapes, id, Purpose::rough), 0.75, scratch);
     const auto strength = static_cast<float>(stream.uniform(4, 22)), tilt = static_cast<float>(stream.uniform(-30, 30));
-    const Rgb dull = of_hue(stream.unit(), stream.uniform(40, 120), 0.35);
+    const double bright = stream.uniform(40, 120), hue = stream.unit();
+    const Rgb dull = of_hue(hue, bright, 0.35);
     for (int64_t y = 0; y < out.height; ++y) {
         uint8_t* to = out.at(y, 0);
         const float* rough = texture.row(y);

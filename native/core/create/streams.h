@@ -1,4 +1,5 @@
-// Which numbers belong to what. A change of these numbers changes every dataset made with them.
+// Which numbers belong to what. A change of these numbers changes every dataset made with them. Draw once in a
+// statement or a declarator: compilers evaluate arguments in different orders.
 #pragma once
 
 #include "../rng.h"
