@@ -11,8 +11,8 @@ from decoded pixels in memory to new pixels in memory. Each contestant does so t
 - pixelmill is also called image by image through `ImageTransform`, for programs that keep their own loader. A run of it
   without a step is measured first, as is a batch without a step: the floor under each of our columns.
 
-The 16 images differ, so nobody finds the last image in the cache, and all contestants take the same 16. Everything runs
-in one thread; times are processor time of the process, all threads and the kernel's work included. Rounds are
+The 16 images differ, so the last image is in no contestant's cache, and all contestants take the same 16. Everything
+runs in one thread; times are processor time of the process, all threads and the kernel's work included. Rounds are
 interleaved: each round measures all contestants in turn, so that a disturbance meets all. The ratio of a row is the
 median of the ratios of its rounds, and its spread the distance of the quartiles of these ratios, divided by the median.
 A row whose spread is above 20 % is measured again, up to twice. `augmentation_cases.py` says which parameters each has.

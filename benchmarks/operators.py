@@ -5,7 +5,7 @@ python benchmarks/operators.py [NAME ...] [--group GROUP ...] [--peers dali open
 Uses processor time of the best block of runs, not wall-clock time, so that other work on the machine matters little.
 All libraries work under the same conditions: they read the same arrays, write batches of as many samples, and the
 batch before stays in memory while the next one is computed. The C library is told to keep memory that is freed, so that
-nobody pays for page faults; they are counted and written to the JSON.
+neither side pays for page faults, which are counted and written to the JSON.
 """
 
 from __future__ import annotations

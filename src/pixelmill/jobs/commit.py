@@ -153,7 +153,7 @@ class ShardTask:
         return shard
 
     def commit(self, shard: WrittenShard) -> Entry:
-        """Give the files of a shard their names, then its sidecar; return the content of the sidecar."""
+        """Rename the files of a shard into place, then its sidecar; return the content of the sidecar."""
         site, files = self.site, shard.files
         try:
             with self._checked():

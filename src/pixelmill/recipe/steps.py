@@ -131,7 +131,7 @@ class Builder:
         return joined
 
     def _other(self, seed: int) -> Scene:
-        """Return another sample after the steps before this one, which draw for it anew."""
+        """Return another sample after the steps before this one, which make new draws for it."""
         builder = Builder(self.scene.other(seed), Draws(seed))
         builder.run(self._before, None)
         return builder.scene.where(None)
