@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import statistics
 import tempfile
 import time
@@ -40,9 +41,18 @@ def yolo_of_albumentations() -> Any:
     """Return the transforms of the preset yolo."""
     return A.Compose(
         [
-            A.LongestMaxSize(max_size=640),
-            A.PadIfNeeded(640, 640, fill=114),
-            A.Affine(scale=(0.5, 1.5), translate_percent=(-0.1, 0.1), fill=114, p=1),
+            A.Mosaic(
+                grid_yx=(2, 2),
+                target_size=(1280, 1280),
+                cell_shape=(640, 640),
+                center_range=(0.25, 0.75),
+                fit_mode="contain",
+                fill=114,
+                metadata_key="others",
+                p=1,
+            ),
+            A.Affine(scale=(0.5, 1.5), translate_percent=(-0.05, 0.05), fill=114, p=1),
+            A.CenterCrop(640, 640),
             A.HorizontalFlip(p=0.5),
             A.HueSaturationValue(p=1),
         ]
@@ -78,11 +88,16 @@ class Files(TorchDataset[Any]):
     def __len__(self) -> int:
         return len(self._files)
 
-    def __getitem__(self, number: int) -> Any:
-        cv2.setNumThreads(0)
+    def _image(self, number: int) -> Any:
         image = cv2.imread(self._files[number])
         assert image is not None
-        given: dict[str, Any] = {"image": cv2.cvtColor(image, cv2.COLOR_BGR2RGB)}
+        return cv2.cvtColor(image, cv2.COLOR_BGR2RGB)
+
+    def __getitem__(self, number: int) -> Any:
+        cv2.setNumThreads(0)
+        given: dict[str, Any] = {"image": self._image(number)}
+        if "others" in self._transform.available_keys:  # a mosaic takes three more images
+            given["others"] = [{"image": self._image(other)} for other in random.sample(range(len(self)), 3)]
         if self._masks:
             given["mask"] = cv2.imread(self._masks[number], cv2.IMREAD_GRAYSCALE)
         made = self._transform(**given)
