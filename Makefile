@@ -136,7 +136,7 @@ $(VENV)/installed.stamp: $(BUILD_INPUTS) $(VENV)/modules.txt $(PY)
 
 # The list of modules, touched only when it changes.
 $(VENV)/modules.txt: FORCE | $(PY)
-	@find src -name '*.py' | sort > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@find src -name '*.py' | sort > $@.$$$$; if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 
 FORCE:
 
