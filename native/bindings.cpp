@@ -184,11 +184,8 @@ struct Owned {
 
 // The last owner of a batch frees them, which may be a worker without the GIL.
 std::shared_ptr<const void> owned(Owned memory) {
-    return std::shared_ptr<const Owned>(new Owned(std::move(memory)), [](const Owned* held) {
-        if (!nb::is_alive()) return;
-        const HeldGil gil;
-        delete held;
-    });
+    return std::shared_ptr<const Owned>(new Owned(std::move(memory)),
+                                        [](const Owned* held) { release_with_gil([held] { delete held; }); });
 }
 
 Fetched fetched_item(nb::handle given, std::vector<BufferView>& views) {
@@ -242,6 +239,13 @@ nb::object block_of(const Batch& batch, int number) {
     return nb::cast(exported(batch.first_row(number), batch.block_owner(number), batch.size()));
 }
 
+// nanobind ends the process when its tables of objects and of what they keep alive cannot grow. They never shrink, so
+// this makes room for more objects than programs have at a time, at import, where running out of memory ends nothing.
+void grow_tables_of_objects() {
+    std::vector<nb::object> objects;
+    for (int i = 0; i < 1000; ++i) objects.push_back(nb::cast(std::make_shared<Resource>()));
+}
+
 }  // namespace
 
 void bind_codecs(nb::module_& module);
@@ -261,6 +265,7 @@ NB_MODULE(_core, module) {
     // stacks.
     nb::set_leak_warnings(std::getenv("PIXELMILL_LEAK_WARNINGS") != nullptr);
     at_fork(nullptr, nullptr, [] { nb::set_leak_warnings(false); });
+    adding_thread();  // made here, where its allocation may fail
 
     nb::class_<Limits>(module, "Limits")
         .def(
@@ -352,4 +357,5 @@ NB_MODULE(_core, module) {
     bind_output(module);
     bind_create(module);
     bind_pack(module);
+    grow_tables_of_objects();
 }

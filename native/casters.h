@@ -166,9 +166,7 @@ struct type_caster<std::shared_ptr<T>> {
         if (!caster.from_python(source, flags & ~cast_flags::convert, cleanup)) return false;
         // The last owner may be a thread without the GIL, after the end of Python.
         value = std::shared_ptr<T>(caster.operator T*(), [kept = source.inc_ref()](T*) {
-            if (!is_alive()) return;
-            const pixelmill::HeldGil gil;
-            kept.dec_ref();
+            pixelmill::release_with_gil([kept] { kept.dec_ref(); });
         });
         return true;
     }

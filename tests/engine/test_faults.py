@@ -28,6 +28,9 @@ needs_gcc = pytest.mark.skipif(shutil.which("g++") is None, reason="the injector
         ("readers.file", "thread", 1),
         ("readers.file", "conversion", 37),
         ("readers.tfrecord", "read", 7),
+        ("dropped", "memory", 1),
+        ("dropped", "conversion", 3),
+        ("dropped, Pillow", "memory", 5),
         ("wrap_files", "write", 1),
     ],
 )

@@ -17,6 +17,7 @@ import ctypes
 import faulthandler
 import functools
 import gc
+import hashlib
 import io
 import json
 import os
@@ -35,6 +36,7 @@ from PIL import Image
 from pixelmill import DataError, EngineError, Pipeline, _core, create, fn, tfrecord, types
 from pixelmill.formats import example
 from pixelmill.formats import tfrecord as records
+from pixelmill.storage import cache
 
 INJECTOR = Path(__file__).with_name("fault_injector.cpp")
 KINDS = {"memory": 1, "read": 2, "write": 3, "thread": 4, "interrupt": 5, "conversion": 6}
@@ -46,9 +48,9 @@ ERRORS = (DataError, EngineError, MemoryError, OSError)
 
 @dataclass
 class Outcome:
-    """What a program delivered and which errors it met."""
+    """What a program delivered (hashes of samples, by label) and which errors it met."""
 
-    samples: dict[int, bytes] = field(default_factory=dict)
+    samples: dict[int, str] = field(default_factory=dict)
     batches: int = 0
     errors: list[Exception] = field(default_factory=list)
 
@@ -72,6 +74,8 @@ def encoded(number: int) -> bytes:
 
 def write_files(folder: Path) -> None:
     """Write every image in a class of its own, and two TFRecord files of the same images."""
+    for form in DROPPED.values():
+        slow_image(form)
     for half in range(2):
         path = folder / f"{half}.tfrecord"
         with path.open("wb") as stream, records.RecordWriter(stream) as writer:
@@ -142,12 +146,51 @@ def trained(name: str, folder: Path, threads: int) -> Outcome:
             outcome.errors.append(error)
             done += isinstance(error, DataError) and name == "external_source"
             continue
-        for row in range(BATCH):
-            outcome.samples[int(np.asarray(labels.at(row)).ravel()[0])] = np.asarray(images.at(row)).tobytes()
-        outcome.batches += 1
+        take(outcome, images, labels)
         done += 1
     if pipe is not None:
         pipe.close()
+    return outcome
+
+
+def take(outcome: Outcome, images: Any, labels: Any) -> None:
+    for row in range(BATCH):
+        outcome.samples[int(np.asarray(labels.at(row)).ravel()[0])] = digest(np.asarray(images.at(row)).tobytes())
+    outcome.batches += 1
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+DROPPED = {"dropped": "jpeg", "dropped, Pillow": "webp"}  # workers enter Python to free a batch, and to decode as well
+
+
+@functools.cache
+def slow_image(form: str) -> bytes:
+    """Return an image that keeps a worker busy for a while."""
+    stream = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(create.photo(0, 0, height=480, width=640))).save(stream, form)
+    return stream.getvalue()
+
+
+def dropped(name: str, folder: Path, threads: int) -> Outcome:
+    """Take a batch and drop the pipeline while its workers are busy, so that they free the last batches and inputs."""
+    files = [np.frombuffer(slow_image(DROPPED[name]), np.uint8)] * BATCH
+    numbers = [np.array([number]) for number in range(BATCH)]
+    outcome, before = Outcome(), counted()
+    while outcome.batches == 0 and len(outcome.errors) < MOST_ERRORS:
+        pipe = Pipeline(batch_size=BATCH, num_threads=threads, device_id=None, seed=5, prefetch_queue_depth=3)
+        with pipe:
+            data, label = fn.external_source(source=lambda: (files, numbers), num_outputs=2)
+            pipe.set_outputs(fn.resize(fn.decoders.image(data), size=[24, 24]), label)
+        try:
+            pipe.build()
+            take(outcome, *pipe.run())
+        except ERRORS as error:
+            outcome.errors.append(error.with_traceback(None))  # whose frames would keep the pipeline
+        del pipe, data, label
+        left_over(before)  # waits until the workers have ended
     return outcome
 
 
@@ -162,14 +205,18 @@ def written(name: str, folder: Path, threads: int) -> Outcome:
                 _, _, _, error = _core.wrap_files("tfrecord", stream.fileno(), files)
             if error != 0:
                 raise OSError(error, os.strerror(error))
-            outcome.samples[0] = (folder / "wrapped.tfrecord").read_bytes()
+            outcome.samples[0] = digest((folder / "wrapped.tfrecord").read_bytes())
             outcome.batches += 1
         except ERRORS as failed:
             outcome.errors.append(failed)
     return outcome
 
 
-PROGRAMS: dict[str, Callable[[str, Path, int], Outcome]] = {**dict.fromkeys(SOURCES, trained), "wrap_files": written}
+PROGRAMS: dict[str, Callable[[str, Path, int], Outcome]] = {
+    **dict.fromkeys(SOURCES, trained),
+    **dict.fromkeys(DROPPED, dropped),
+    "wrap_files": written,
+}
 
 
 # Judging
@@ -263,10 +310,26 @@ def in_child(work: Callable[[], object]) -> Any:
     return json.loads(text) if code == 0 else f"crash or hang: exit code {code}"
 
 
+def undisturbed(program: Callable[[str, Path, int], Outcome], name: str, folder: Path) -> Outcome:
+    """Return what a program delivers when nothing fails."""
+
+    def run() -> tuple[list[tuple[int, str]], int]:
+        outcome = program(name, folder, 1)
+        return list(outcome.samples.items()), outcome.batches
+
+    delivered = in_child(run)
+    assert not isinstance(delivered, str), delivered
+    samples, batches = delivered
+    return Outcome(dict(samples), batches)
+
+
 def cases(injector: Injector, name: str, kind: str, folder: Path, *, threads: int, every: int) -> dict[str, Any]:
-    """Let the calls of a kind fail one after the other."""
+    """Let the calls of a kind fail one after the other.
+
+    This process runs no program itself, so that what an engine makes at its first use fails too.
+    """
     program = PROGRAMS[name]
-    clean = program(name, folder, 1)
+    clean = undisturbed(program, name, folder)
 
     def run(number: int) -> tuple[int, int, str | None]:
         before = counted()
@@ -319,11 +382,12 @@ def main() -> None:
         settings = {"LD_PRELOAD": library, "FAULT_INJECTOR": library, "OPENBLAS_NUM_THREADS": "1"}
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **settings})
     write_files(options.folder)
+    cache.used_folder()  # a process that uses the cache holds one file of it open until it ends
     injector = Injector(options.folder)
     failed = 0
     for name in options.programs:
         for kind in options.kinds:
-            for threads in options.threads if name in SOURCES else [1]:
+            for threads in options.threads if name != "wrap_files" else [1]:
                 result = cases(injector, name, kind, options.folder, threads=threads, every=options.every)
                 failed += len(result["failures"])
                 print(json.dumps(result), flush=True)
