@@ -18,6 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "formats"))
 
+import test_lmdb
 import test_npy
 import test_recordio
 import test_tfrecord
@@ -29,6 +30,9 @@ from pixelmill.inspect.manifest_check import check_manifest
 
 # Each single bit, and some values that change several bits.
 FEW = [1, 2, 4, 8, 16, 32, 64, 128, 3, 7, 15, 31, 85, 127, 170, 255]
+
+
+SCRATCH = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
 
 
 def read_tfrecord(data: bytes) -> tuple[list[Any], bool]:
@@ -43,6 +47,7 @@ FILES: dict[str, tuple[bytes, Read]] = {
     "tar, 4 samples of 2 files": (test_webdataset.written(test_webdataset.FOUR), test_webdataset.read),
     "npy, 6 numbers": (test_npy.saved(test_npy.ARRAY), test_npy.read),
     "zip, 3 members": (test_zip.SMALL, test_zip.read),
+    "LMDB, 3 records": (test_lmdb.small(), test_lmdb.reader(Path(SCRATCH.name))),
 }
 
 
@@ -57,7 +62,7 @@ def main() -> None:
     for name, (data, read) in FILES.items():
         flips = range(1, 256) if everything or len(data) < 1000 else FEW
         few = flips if len(data) < 1000 else FEW  # a manifest compares hashes, so the kind of damage does not matter
-        with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        with tempfile.TemporaryDirectory(dir=SCRATCH.name) as folder:
             guarded = with_manifest(Path(folder), data)
             for kind, damages in kinds(data, flips).items():
                 counts = table(read, data, damages)

@@ -22,7 +22,7 @@ from pixelmill.formats.webdataset import TarWriter
 
 CASES = {"plain": plain_samples, "odd": odd_samples}
 RECORDS = [name for name in FORMATS if get_format(name).storage == "records"]
-CUT = [name for name in RECORDS if name != "parquet"]  # a Parquet file is read from its end
+CUT = [name for name in RECORDS if name not in ("parquet", "lmdb")]  # these are read from their end
 
 
 def by_name(samples: list[Sample]) -> list[Sample]:

@@ -22,7 +22,6 @@ FILES = {
     "x.sqlite": (b"SQLite format 3\0" + bytes(64), "an SQLite database"),
     "x.7z": (b"7z\xbc\xaf\x27\x1c" + bytes(64), "a 7z archive"),
     "x.rar": (b"Rar!\x1a\x07\0" + bytes(64), "a RAR archive"),
-    "data.mdb": (bytes(16) + b"\xde\xc0\xef\xbe" + bytes(64), "an LMDB database"),
     "x.json": (b'{"version": "5", "shapes": [], "imagePath": "a.jpg"}', "labelme annotations"),
     "y.json": (b'[{"id": 1, "annotations": [], "data": {"image": "a.jpg"}}]', "a Label Studio export"),
     "via.json": (b'{"_via_settings": {}, "_via_img_metadata": {}}', "VGG Image Annotator"),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pixelmill import ArgumentError, DataError, Pipeline, fn
-from pixelmill.formats import lmdb as our_lmdb
+from pixelmill.formats.lmdb import tree
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -148,10 +148,10 @@ def test_values_are_those_that_lmdb_reads(tmp_path: Path, data: st.DataObject) -
                 transaction.delete(b"%d" % number)
         with environment.begin() as transaction:
             wanted = [(bytes(key), bytes(value)) for key, value in transaction.cursor()]
-    with our_lmdb.opened(str(path)) as memory:
+    with tree.opened(str(path)) as memory:
         found = [
             (value.key, bytes(memory[value.offset : value.offset + value.length]))
-            for value in our_lmdb.values(memory, str(path))
+            for value in tree.values(memory, str(path))
         ]
     assert found == wanted
 

@@ -42,6 +42,15 @@ def plain_samples(count: int = 12) -> list[Sample]:
     ]
 
 
+def oriented() -> Boxes:
+    """Make two oriented boxes."""
+    corners = np.array(
+        [[[0.5, 0.25], [0.75, 0.5], [0.5, 0.75], [0.25, 0.5]], [[0.7, 0.6], [1, 0.9], [0.9, 1], [0.6, 0.7]]]
+    )
+    sides = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
+    return Boxes(sides, [1, 0], polygons=Polygons.of(corners[:, None]), oriented=True)
+
+
 def objects() -> Boxes:
     """Make objects with everything that may be known about them."""
     rings = [[[[0.1, 0.2], [0.5, 0.25], [1 / 3, 0.9]], [[0.6, 0.6], [0.7, 0.6], [0.7, 0.7], [0.6, 0.7]]], [], []]
@@ -109,6 +118,7 @@ def odd_samples() -> list[Sample]:
         Sample("manifest", jpeg, "json", (9,), extra=Example({"member/txt": bytes_feature(b"1")})),
         Sample("objects", jpeg, "jpg", (1,), "b", boxes=objects(), split="train"),
         Sample("no labels", png, "png", boxes=replace(objects(), labels=None, names=None), split="väl/1", extra=extra),
+        Sample("oriented", jpeg, "jpg", (1,), "b", boxes=oriented()),
         Sample("magic", b"\x0a\x23\xd7\xce" * 3, "bin", (9,)),
     ]
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pixelmill.errors import DataError
-from pixelmill.formats import lmdb
 from pixelmill.formats.index import Array, Index, Ragged
+from pixelmill.formats.lmdb import tree
+from pixelmill.formats.lmdb.datum import Datum, checked_shape
+from pixelmill.formats.lmdb.fields import BYTES, VARINT, MessageError, fields, int32, varint
 
-_VARINT, _EIGHT, _BYTES, _FOUR = 0, 1, 2, 5  # wire types of protobuf
 _FLOAT, _INT32 = 1, 2  # data types of Caffe2's TensorProto
 
 
@@ -36,10 +37,6 @@ class Record:
 Parse = Callable[[memoryview, int, int], Record]
 
 
-class _RecordError(ValueError):
-    """The bytes are not such a message."""
-
-
 def open_records(paths: Sequence[str], parse: Parse, *, columns: Sequence[str]) -> Index:
     """Index the records of databases.
 
@@ -52,15 +49,15 @@ def open_records(paths: Sequence[str], parse: Parse, *, columns: Sequence[str]) 
         columns: The names of the values after the image.
     """
     files: list[int] = []
-    places: list[lmdb.Value] = []
+    places: list[tree.Value] = []
     records: list[Record] = []
     lost: dict[int, tuple[str, str]] = {}
     for number, path in enumerate(paths):
-        with lmdb.opened(path) as memory:
-            for value in lmdb.values(memory, path):
+        with tree.opened(path) as memory:
+            for value in tree.values(memory, path):
                 try:
                     records.append(parse(memory, value.offset, value.offset + value.length))
-                except (_RecordError, IndexError, struct.error) as error:
+                except (MessageError, IndexError, struct.error) as error:
                     lost[len(places)] = ("corrupt", f"the record {value.key.decode('utf-8', 'replace')!r}: {error}")
                     records.append(Record(arrays=[None] * len(columns)))
                 files.append(number)
@@ -68,7 +65,7 @@ def open_records(paths: Sequence[str], parse: Parse, *, columns: Sequence[str]) 
     if not places:
         raise DataError(f"lmdb: there is no record in {', '.join(paths)}")
     numbers = np.array(files, np.int64)
-    names = [lmdb.data_file(path) for path in paths]
+    names = [tree.data_file(path) for path in paths]
     starts = np.array([record.start for record in records], np.int64)
     image = Index(names, numbers, starts, np.array([record.length for record in records], np.int64), lost=lost)
     table: dict[str, Array | Ragged] = {
@@ -102,69 +99,16 @@ def _column(name: str, rows: list[Array | None]) -> Array | Ragged:
     return Ragged.of([np.empty(0, dtype) if row is None else row for row in rows], dtype=dtype)
 
 
-# Messages
-
-
-def _fields(memory: memoryview, start: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yield field number, wire type, and either a number twice or the first byte and the end of its bytes."""
-    while start < end:
-        tag, start = _varint(memory, start, end)
-        number, kind = tag >> 3, tag & 7
-        if kind == _VARINT:
-            value, start = _varint(memory, start, end)
-            yield number, kind, value, value
-            continue
-        if kind == _BYTES:
-            length, start = _varint(memory, start, end)
-        elif kind in (_FOUR, _EIGHT):
-            length = 4 if kind == _FOUR else 8
-        else:
-            raise _RecordError(f"a field of the unknown type {kind}")
-        if number == 0 or length > end - start:
-            raise _RecordError("a field reaches past the end of the record")
-        yield number, kind, start, start + length
-        start += length
-
-
-def _varint(memory: memoryview, start: int, end: int) -> tuple[int, int]:
-    value = shift = 0
-    while start < end and shift < 70:
-        byte = memory[start]
-        start += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, start
-        shift += 7
-    raise _RecordError("a number without an end")
-
-
-def _int32(value: int) -> int:
-    return (value + (1 << 31)) % (1 << 32) - (1 << 31)
-
-
 def parse_datum(memory: memoryview, start: int, end: int) -> Record:
     """Parse Caffe's Datum: an image and a label."""
-    record, label, encoded = Record(), None, True
-    extents = {1: 0, 2: 0, 3: 0}  # channels, height, width
-    for number, kind, first, last in _fields(memory, start, end):
-        if number in extents and kind == _VARINT:
-            extents[number] = _int32(first)
-        elif number == 4 and kind == _BYTES:
-            record.start, record.length = first, last - first
-        elif number == 5 and kind == _VARINT:
-            label = np.array([_int32(first)], np.int32)
-        elif number == 7 and kind == _VARINT:
-            encoded = bool(first)
-    record.arrays = [label]
-    if not encoded:
-        record.shape = _checked_shape((extents[2], extents[3], extents[1]), record.length)
+    datum = Datum.parse(memory, start, end)
+    record = Record(datum.start, datum.length, arrays=[None])
+    if datum.label is not None:
+        record.arrays = [np.array([datum.label], np.int32)]
+    if datum.encoded is False:
+        channels, height, width = datum.extents
+        record.shape = checked_shape((height, width, channels), datum.length)  # the order that DALI returns
     return record
-
-
-def _checked_shape(shape: tuple[int, ...], length: int) -> tuple[int, ...]:
-    if any(extent < 0 for extent in shape) or int(np.prod(shape, dtype=object)) != length:
-        raise _RecordError(f"{length} bytes of pixels do not have the shape {shape}")
-    return shape
 
 
 @dataclass(frozen=True)
@@ -186,14 +130,14 @@ class TensorsParser:
     def __call__(self, memory: memoryview, start: int, end: int) -> Record:
         tensors = [
             _Tensor.parse(memory, first, last)
-            for number, kind, first, last in _fields(memory, start, end)
-            if number == 1 and kind == _BYTES
+            for number, kind, first, last in fields(memory, start, end)
+            if number == 1 and kind == BYTES
         ]
         record = Record()
         if self.image:
             image = tensors.pop(0)
             record.start, record.length = image.start, image.length
-            record.shape = None if image.encoded else _checked_shape(tuple(image.dims), image.length)
+            record.shape = None if image.encoded else checked_shape(tuple(image.dims), image.length)
         if self.label_type == 0:
             record.arrays.append(tensors.pop(0).array()[:1])
         elif self.label_type == 2:
@@ -206,14 +150,14 @@ class TensorsParser:
     def _vector(self, tensors: list[_Tensor]) -> Array:
         indices = tensors.pop(0).array()
         if indices.size and not 0 <= indices.min() <= indices.max() < self.num_labels:
-            raise _RecordError(f"the labels {indices.tolist()} are not all below num_labels={self.num_labels}")
+            raise MessageError(f"the labels {indices.tolist()} are not all below num_labels={self.num_labels}")
         if self.label_type == 1:
             vector: Array = np.zeros(self.num_labels, np.int32)
             vector[indices] = 1
             return vector
         weights = tensors.pop(0).array()
         if weights.shape != indices.shape:
-            raise _RecordError(f"{indices.size} labels have {weights.size} weights")
+            raise MessageError(f"{indices.size} labels have {weights.size} weights")
         vector = np.zeros(self.num_labels, np.float32)
         vector[indices] = weights
         return vector
@@ -234,19 +178,19 @@ class _Tensor:
     @classmethod
     def parse(cls, memory: memoryview, start: int, end: int) -> _Tensor:
         tensor = cls()
-        for number, kind, first, last in _fields(memory, start, end):
+        for number, kind, first, last in fields(memory, start, end):
             if number in (1, 4):
                 target = tensor.dims if number == 1 else tensor.ints
-                if kind == _VARINT:
-                    target.append(_int32(first))
-                while kind == _BYTES and first < last:
-                    value, first = _varint(memory, first, last)
-                    target.append(_int32(value))
-            elif number == 2 and kind == _VARINT:
+                if kind == VARINT:
+                    target.append(int32(first))
+                while kind == BYTES and first < last:
+                    value, first = varint(memory, first, last)
+                    target.append(int32(value))
+            elif number == 2 and kind == VARINT:
                 tensor.kind = first
             elif number == 3:
                 tensor.floats += struct.unpack(f"<{(last - first) // 4}f", memory[first:last])
-            elif number in (5, 6) and kind == _BYTES:
+            elif number in (5, 6) and kind == BYTES:
                 tensor.start, tensor.length, tensor.encoded = first, last - first, number == 6
         return tensor
 
@@ -256,4 +200,4 @@ class _Tensor:
             return np.array(self.ints, np.int32)
         if self.kind == _FLOAT:
             return np.array(self.floats, np.float32)
-        raise _RecordError(f"a tensor of the type {self.kind}, neither float (1) nor int32 (2)")
+        raise MessageError(f"a tensor of the type {self.kind}, neither float (1) nor int32 (2)")

@@ -29,6 +29,7 @@ CONTAINERS: Mapping[str, str] = {
     "yolo": "yolo",
     "voc": "voc",
     "parquet": "parquet",
+    "lmdb": "lmdb",
 }
 FORMATS = tuple(CONTAINERS)
 

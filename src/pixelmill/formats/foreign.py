@@ -62,7 +62,6 @@ _TEXTS = (
     (re.compile(rb"\A\s*ImageID,(?:Source|LabelName)", re.IGNORECASE), "an Open Images table"),
     (re.compile(rb'"categories"\s*:.*"label_cat"|"dm_format_version"', re.DOTALL), "Datumaro annotations"),
 )
-_LMDB_MAGIC = b"\xde\xc0\xef\xbe"
 
 
 def kind_of(path: str) -> Foreign | None:
@@ -74,8 +73,6 @@ def kind_of(path: str) -> Foreign | None:
     for magic, found in _STARTS:
         if start.startswith(magic):
             return found
-    if start[16:20] == _LMDB_MAGIC:
-        return Foreign("an LMDB database", "fn.readers.caffe and caffe2 read those of Caffe; save others as files")
     image = heif_type(start)
     if image is not None and not is_readable(image):
         return Foreign(TITLES[image], way_in(image))
