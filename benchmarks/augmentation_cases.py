@@ -153,6 +153,11 @@ TRANSFORMS: dict[str, tuple[dict[str, Any], Callable[[], Any], Callable[[Pixels]
         lambda: A.ImageCompression(quality_range=(70, 70), p=1),
         None,
     ),
+    "webp compression": (
+        {"webp_compression_distortion": {"quality": 70}},
+        lambda: A.ImageCompression("webp", quality_range=(70, 70), p=1),
+        None,
+    ),
     "downscale": ({"downscale": {"scale": 0.25}}, lambda: A.Downscale(p=1), None),
     "coarse dropout": (
         {"coarse_dropout": {"holes": [8], "height": [0.1, 0.2], "width": [0.1, 0.2]}},

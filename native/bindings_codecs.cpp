@@ -8,6 +8,7 @@
 
 #include "casters.h"
 #include "core/codecs/external_decoder.h"
+#include "core/codecs/external_webp.h"
 #include "core/codecs/jpeg.h"
 #include "core/codecs/jpeg_decoder.h"
 #include "core/codecs/jpeg_encode_kernels.h"
@@ -54,6 +55,23 @@ ExternalImage call_python(nb::handle decode, Bytes file, const ImageInfo& info, 
         image.data = allocate(static_cast<int64_t>(array.nbytes()));
         std::memcpy(image.data, array.data(), array.nbytes());
         return image;
+    } catch (const nb::python_error& error) {
+        throw Fault(FaultKind::corrupt, error.what());
+    }
+}
+
+// Called by a worker thread, which has no GIL.
+void call_webp(nb::handle round_trip, uint8_t* out, const WebpPixels& image, int quality) {
+    const HeldGil gil;
+    try {
+        const auto size = static_cast<size_t>(image.height * image.width * 3);
+        const nb::bytes data(reinterpret_cast<const char*>(image.data), size);
+        const auto [pixels, kind, message] = nb::cast<std::tuple<nb::object, std::string, std::string>>(
+            round_trip(data, image.height, image.width, quality));
+        if (pixels.is_none()) throw Fault(kind_named(kind), message);
+        const auto array = nb::cast<Pixels>(pixels);
+        if (array.nbytes() != size) throw Fault(FaultKind::corrupt, "WebP: the image changed its size");
+        std::memcpy(out, array.data(), size);
     } catch (const nb::python_error& error) {
         throw Fault(FaultKind::corrupt, error.what());
     }
@@ -194,8 +212,18 @@ void bind_codecs(nb::module_& module) {
             });
         },
         "decode"_a);
-    module.def("force_simd_level",
-               [](const std::string& name) { force_simd_level(name == "base" ? SimdLevel::base : SimdLevel::avx2); });
+    module.def(
+        "set_webp_round_trip",
+        [](nb::callable round_trip) {
+            const nb::handle kept = round_trip.release();  // as above
+            set_webp_round_trip(
+                [kept](uint8_t* out, const WebpPixels& image, int quality) { call_webp(kept, out, image, quality); });
+        },
+        "round_trip"_a);
+    module.def("force_simd_level", [](const std::string& name) {
+        if (name == "best") return force_best_instructions();
+        force_simd_level(name == "base" ? SimdLevel::base : SimdLevel::avx2);
+    });
     module.def("force_libpng", &force_libpng);
     module.def("simd_level", [] { return std::string(name_of(simd_level())); });
     bind_jpeg_encoders(module);

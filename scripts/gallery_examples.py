@@ -210,6 +210,7 @@ EXAMPLES: dict[str, Example] = dict(
         _with("tensor_resize", scales=[0.5, 0.8, 1]),
         _with("transpose", perm=[1, 0, 2]),
         _with("warp_affine", matrix=[0.9, 0.3, -30, -0.1, 1.1, 10], fill_value=0),
+        _with("webp_compression_distortion", quality=2),
         _with("water", ampl_x=6.0, ampl_y=6.0, interp_type=types.INTERP_LINEAR),
     )
 )

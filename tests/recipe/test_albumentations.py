@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,6 +112,17 @@ def test_every_translation_is_a_valid_step(tmp_path):
         made = import_albumentations(path)
         assert not made.untranslated, name
         check_recipe(Recipe(name, steps=tuple(made.steps)))
+
+
+def test_both_kinds_of_compression_are_translated(tmp_path):
+    for kind in ("jpeg", "webp"):
+        _, path = saved(tmp_path, lambda kind=kind: A.ImageCompression(kind, (40, 60), p=1))
+        made = import_albumentations(path)
+        assert made.steps == [{f"{kind}_compression_distortion": {"quality": {"integers": [40, 60]}}}]
+        assert made.approximate  # it encodes red as blue
+    Path(path).write_text(Path(path).read_text().replace('"webp"', '"avif"'))
+    with pytest.raises(ArgumentError, match="compression_type='avif' has no step"):
+        import_albumentations(path)
 
 
 def test_choices_become_choices(tmp_path):

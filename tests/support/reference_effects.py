@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
 from numpy_operators import SEED, correlated, saturated
+from PIL import Image
 
 NOT_DALIS = "DALI has no such operator"
 LUMA = np.array([0.299, 0.587, 0.114])
@@ -72,6 +74,12 @@ def horizontal(size):
     return line / line.sum()
 
 
+def through_webp(image, quality):
+    stream = io.BytesIO()
+    Image.fromarray(image).save(stream, "webp", quality=quality)
+    return np.asarray(Image.open(stream).convert("RGB"))
+
+
 def effects(entry: Any) -> dict[str, Any]:
     """Return the entries; `entry` is the class of them."""
 
@@ -129,6 +137,12 @@ def effects(entry: Any) -> dict[str, Any]:
             empty=False,
         ),
         "zoom_blur": exact(lambda m, x: m.fn.zoom_blur(x, factor=1.5, samples=5), lambda x: zoom_blurred(x, 1.5, 5)),
+        "webp_compression_distortion": exact(
+            lambda m, x: m.fn.webp_compression_distortion(x, quality=30),
+            lambda x: through_webp(x, 30),
+            level=0,
+            empty=False,
+        ),
         "downscale": entry(lambda m, x: m.fn.downscale(x, scale=0.5), None, unlike_dali=NOT_DALIS, empty=False),
         "glass_blur": entry(
             lambda m, x: m.fn.glass_blur(x, seed=SEED), None, draws=True, unlike_dali=NOT_DALIS, empty=False

@@ -1,6 +1,7 @@
-// Distortions of images: JPEG artifacts, sphere and water.
+// Distortions of images: artifacts of JPEG and WebP, sphere and water.
 #include <algorithm>
 
+#include "../codecs/external_webp.h"
 #include "../codecs/jpeg.h"
 #include "../codecs/jpeg_writer.h"
 #include "../kernels/displace.h"
@@ -13,32 +14,49 @@ namespace pixelmill {
 
 namespace {
 
-class JpegDistortion : public Step {
-   public:
-    explicit JpegDistortion(const JpegDistortionParams& params) : layout_(params.layout) {}
+// Images that are encoded and decoded again.
+class Recompressed : public Step {
+   protected:
+    Recompressed(std::string name, std::string layout) : name_(std::move(name)), layout_(std::move(layout)) {}
 
-    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
-        const JpegDistortionInputs in(values);
-        const Value& x = in.image;
-        layout_of(layout_, x.ndim, name);
-        require_type(x, {DType::u8}, name);
+    void distort(Context& context, const Value& x, const Value& quality, std::span<Value> out) const {
+        layout_of(layout_, x.ndim, name_);
+        require_type(x, {DType::u8}, name_);
         if (x.shape[x.ndim - 1] != 3 || x.elements() == 0) {
-            throw Fault(FaultKind::argument,
-                        std::string(name) + ": expected images with three channels, got " + describe(x));
+            throw Fault(FaultKind::argument, name_ + ": expected images with three channels, got " + describe(x));
         }
-        const double quality = argument(in.quality, std::string(name) + ": quality");
+        const double number = std::clamp(argument(quality, name_ + ": quality"), 1.0, 100.0);
         out[0] = context.allocate(0, DType::u8, shape_of(x));
-        const Raster first = image_at(x, 0);
-        const bool direct = first.channel == 1 && (first.pixel == 3 || first.pixel == 4);
-        const Value source = direct ? x : packed(context, x);
+        const Value source = takes(image_at(x, 0)) ? x : packed(context, x);
         for (int64_t i = 0; i < image_count(x); ++i) {
-            through_jpeg(context, image_at(out[0], i), image_at(source, i),
-                         static_cast<int>(std::clamp(quality, 1.0, 100.0)));
+            recompress(context, image_at(out[0], i), image_at(source, i), static_cast<int>(number));
         }
     }
 
+    // Whether images with these strides need not be packed.
+    virtual bool takes(const Raster& image) const = 0;
+    virtual void recompress(Context& context, const Raster& out, const Raster& in, int quality) const = 0;
+
    private:
-    static void through_jpeg(Context& context, const Raster& out, const Raster& in, int quality) {
+    std::string name_, layout_;
+};
+
+class JpegDistortion : public Recompressed {
+   public:
+    explicit JpegDistortion(const JpegDistortionParams& params)
+        : Recompressed("jpeg_compression_distortion", params.layout) {}
+
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const JpegDistortionInputs in(values);
+        distort(context, in.image, in.quality, out);
+    }
+
+   protected:
+    bool takes(const Raster& image) const override {
+        return image.channel == 1 && (image.pixel == 3 || image.pixel == 4);
+    }
+
+    void recompress(Context& context, const Raster& out, const Raster& in, int quality) const override {
         const auto view = [](const Raster& r) {
             const int64_t pixel = r.width == 1 ? 3 : r.pixel;  // the stride of a single column does not matter
             return View<uint8_t>{reinterpret_cast<uint8_t*>(r.data), r.height, r.width, 3, r.row, pixel, 1};
@@ -51,9 +69,25 @@ class JpegDistortion : public Step {
         request.window = {0, 0, out.height, out.width};
         reader.decode(request, view(out));
     }
+};
 
-    static constexpr const char* name = "jpeg_compression_distortion";
-    std::string layout_;
+class WebpDistortion : public Recompressed {
+   public:
+    explicit WebpDistortion(const WebpDistortionParams& params)
+        : Recompressed("webp_compression_distortion", params.layout) {}
+
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const WebpDistortionInputs in(values);
+        distort(context, in.image, in.quality, out);
+    }
+
+   protected:
+    bool takes(const Raster&) const override { return false; }
+
+    void recompress(Context&, const Raster& out, const Raster& in, int quality) const override {
+        const WebpPixels pixels{reinterpret_cast<const uint8_t*>(in.data), in.height, in.width};
+        through_webp(reinterpret_cast<uint8_t*>(out.data), pixels, quality);
+    }
 };
 
 class Displaced : public Step {
@@ -134,6 +168,9 @@ class Water : public Displaced {
 
 std::unique_ptr<Step> make_jpeg_distortion(const JpegDistortionParams& params) {
     return std::make_unique<JpegDistortion>(params);
+}
+std::unique_ptr<Step> make_webp_distortion(const WebpDistortionParams& params) {
+    return std::make_unique<WebpDistortion>(params);
 }
 std::unique_ptr<Step> make_sphere(const SphereParams& params) { return std::make_unique<Sphere>(params); }
 std::unique_ptr<Step> make_water(const WaterParams& params) { return std::make_unique<Water>(params); }

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
-from pixelmill.engine import devices
 from pixelmill.engine.compile import Plan
 from pixelmill.engine.native import NativeEngine, Pending, Samples
 from pixelmill.engine.worker_thread import WorkerThread
@@ -17,7 +16,8 @@ from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.log import log
 from pixelmill.types import Limits
 
-# The modules of the DALI engine are imported where they are used: most programs run natively, and start 20 ms sooner.
+# What finds GPUs and the modules of the DALI engine are imported where they are used: most programs run natively, and
+# start 20 ms sooner.
 if TYPE_CHECKING:
     from pixelmill.engine.dali.versions import DaliPipeline
 
@@ -80,6 +80,8 @@ def select_engine(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[Da
         raise ArgumentError(f"{where} must be one of {', '.join(get_args(EngineName))}, got {name!r}")
     if name == "native" or (name == "auto" and not requests_gpu(nodes, outputs)):
         return "native"
+    from pixelmill.engine import devices
+
     if name == "auto":
         return "dali" if devices.usable_gpus() else "native"
     devices.require_dali(f"{where}={name!r}")
@@ -104,6 +106,8 @@ def usable_device(device_id: int | None) -> int | None:
     """Return the requested GPU, or None if no GPU can be used. A negative number means the first GPU."""
     if device_id is None:
         return None
+    from pixelmill.engine import devices
+
     return max(device_id, 0) if devices.usable_gpus() else None
 
 

@@ -1,4 +1,4 @@
-"""Histogram equalization, JPEG artifacts, and the sphere and water distortions."""
+"""Histogram equalization, artifacts of JPEG and WebP, and the sphere and water distortions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pixelmill.operators.color import check_layout
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import PerSample, Range, Tensor, operator
-from pixelmill.steps.codecs import JpegDistortion
+from pixelmill.steps.codecs import JpegDistortion, WebpDistortion
 from pixelmill.steps.pixels import Clahe, Equalize, Sphere, Water
 from pixelmill.types import INTERP_LINEAR, INTERP_NN, DALIInterpType
 
@@ -67,6 +67,20 @@ def jpeg_compression_distortion(data: Tensor, *, quality: PerSample[int] = 50) -
     """
     check_layout("jpeg_compression_distortion", data.layout, ("HWC", "FHWC"))
     return JpegDistortion(image=data, quality=quality, layout=data.layout).value(image_layout(data.layout))
+
+
+@operator("webp_compression_distortion", dali=None)
+def webp_compression_distortion(data: Tensor, *, quality: PerSample[int] = 50) -> Tensor:
+    """Add WebP compression artifacts: encode images with Pillow, lossy, and decode them again.
+
+    The pixels depend on the version of libwebp that Pillow uses, and on nothing else.
+
+    Args:
+        data: RGB images of type uint8, of at most 16383 pixels a side.
+        quality: WebP quality, from 1 (worst) to 100; other values are clamped.
+    """
+    check_layout("webp_compression_distortion", data.layout, ("HWC", "FHWC"))
+    return WebpDistortion(image=data, quality=quality, layout=data.layout).value(image_layout(data.layout))
 
 
 def check_interpolation(name: str, interp_type: DALIInterpType) -> None:

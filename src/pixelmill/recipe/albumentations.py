@@ -246,9 +246,10 @@ def _hue_saturation_value(a: Arguments) -> Step:
 
 
 def _compression(a: Arguments) -> Step:
-    if a.get("compression_type", "jpeg") != "jpeg":
-        raise UntranslatableError("only JPEG compression has a step")
-    return {"jpeg_compression_distortion": {"quality": _whole(a["quality_range"])}}
+    kind = a.get("compression_type", "jpeg")
+    if kind not in ("jpeg", "webp"):
+        raise UntranslatableError(f"compression_type={kind!r} has no step")
+    return {f"{kind}_compression_distortion": {"quality": _whole(a["quality_range"])}}
 
 
 def _dropout(a: Arguments) -> Step:

@@ -68,3 +68,12 @@ class JpegDistortion(Step):
     image: Input
     quality: Input
     layout: str
+
+
+@declared
+class WebpDistortion(Step):
+    """Add the artifacts of WebP compression to images."""
+
+    image: Input
+    quality: Input
+    layout: str

@@ -41,6 +41,12 @@ void declare_codecs(Declarations& all) {
         [](Arguments& given) { return make_jpeg_distortion({
             .layout = given.text("layout"),
         }); }};
+    all["webp_distortion"] = {
+        {{"image", one, required}, {"quality", one, required}},
+        {1, 1},
+        [](Arguments& given) { return make_webp_distortion({
+            .layout = given.text("layout"),
+        }); }};
 }
 
 }  // namespace pixelmill

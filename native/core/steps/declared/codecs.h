@@ -69,4 +69,15 @@ struct JpegDistortionInputs {
 };
 std::unique_ptr<Step> make_jpeg_distortion(const JpegDistortionParams& params);
 
+// Add the artifacts of WebP compression to images.
+struct WebpDistortionParams {
+    std::string layout;
+};
+struct WebpDistortionInputs {
+    const Value &image, &quality;
+    explicit WebpDistortionInputs(std::span<const Value> in)
+        : image(in[0]), quality(in[1]) {}
+};
+std::unique_ptr<Step> make_webp_distortion(const WebpDistortionParams& params);
+
 }  // namespace pixelmill
