@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from dataset_cases import objects
+from dataset_cases import objects, oriented
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,6 +41,7 @@ def test_objects_that_differ_in_one_part_are_different(part: str) -> None:
     }
     whole = objects()
     assert Boxes(**{**vars(whole), part: changed[part]}) != whole == Boxes(**vars(whole))
+    assert replace(oriented(), oriented=False) != oriented() == oriented().only(np.ones(2, bool))
 
 
 @pytest.mark.parametrize(

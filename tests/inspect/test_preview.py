@@ -23,6 +23,7 @@ from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
 from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.formats.sample import Boxes, Sample
+from pixelmill.formats.shapes import Polygons
 from pixelmill.inspect import preview_sheet
 from pixelmill.inspect.fonts import font_for
 from pixelmill.inspect.overlays import color_of
@@ -100,6 +101,17 @@ def test_boxes_are_where_they_belong(side: int, box: tuple[float, ...], tmp_path
     assert drawn[top, left : right + 1].all() and drawn[top : bottom + 1, right].all()
     inside = cell[top + 2 : bottom - 1, left + 2 : right - 1]
     assert (inside == PLAIN[0]).all()
+
+
+def test_oriented_boxes_are_drawn_turned(tmp_path: Path) -> None:
+    ring = np.array([[0.5, 0.125], [0.875, 0.5], [0.5, 0.875], [0.125, 0.5]])
+    boxes = Boxes([[0.125, 0.125, 0.875, 0.875]], [2], polygons=Polygons.of([[ring]]), oriented=True)
+    source = write(tmp_path / "x", "tfrecord", [plain(0, boxes=boxes)])
+    (cell,) = cells(pixelmill.preview(source, size=SIDE, labels=False))
+    drawn = (cell == color_of(2)).all(axis=2)
+    y, x = np.mgrid[:SIDE, :SIDE]
+    distance = np.abs(np.abs(x - SIDE / 2) + np.abs(y - SIDE / 2) - 0.375 * SIDE) / 2**0.5
+    assert drawn[distance < 0.5].mean() > 0.9 and not drawn[distance > 3].any()
 
 
 def test_small_boxes_lie_above_large_ones_and_have_colors_of_their_own(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dataset_cases import encoded, write
+from dataset_cases import encoded, oriented, write
 from PIL import Image
 from preview_pages import Page
 
@@ -91,6 +91,14 @@ def test_every_control_has_a_name(tmp_path: Path) -> None:
     for attributes in page.all("button"):
         pattern = rf'id="{attributes["id"]}"[^>]*>[A-Z?]'
         assert attributes.get("aria-label") or re.search(pattern, page.source), attributes
+
+
+def test_corners_of_oriented_boxes_are_inside(tmp_path: Path) -> None:
+    source = write(tmp_path / "x", "tfrecord", [Sample("a", encoded("jpeg", seed=1), "jpg", boxes=oriented())])
+    (sample,) = page_of(source, tmp_path).samples
+    first, second = sample["cells"][0]["boxes"]
+    assert first == [25000, 25000, 75000, 75000, 0, 0, 50000, 25000, 75000, 50000, 50000, 75000, 25000, 50000]
+    assert second[6:] == [70000, 60000, 100000, 90000, 90000, 100000, 60000, 70000]
 
 
 def test_images_masks_and_boxes_are_inside(tmp_path: Path) -> None:

@@ -296,6 +296,22 @@ def test_distortions_move_everything_alike(name):
     assert np.quantile(difference, 0.99) <= 4
 
 
+@pytest.mark.parametrize("angle", [0, 33])
+def test_a_distortion_does_not_bring_back_what_was_cut(angle):
+    """A crop leaves much of the image outside; the distortion then looks beyond its edges."""
+    mask = np.ones((HEIGHT, WIDTH, 1), np.uint8)
+    moves = [{"affine": {"angle": angle, "scale": 0.8}}, {"crop": {"size": [150, 200], "p": 1}}]
+    made = run([*moves, {"elastic": {"strength": 0.1}}], smooth_image(), mask, seed=2)
+    (field,) = (step for step in made.path if isinstance(step, Displacement))
+    y, x = np.mgrid[:150, :200] + 0.5
+    places = field.source(np.stack([x.ravel(), y.ravel()], 1)).reshape(150, 200, 2)
+    distance = np.minimum(places, (200, 150) - places).min(-1)  # from the edges, negative beyond them
+    assert (distance < -2).mean() > 0.01
+    assert not made.mask[distance < -0.1].any()
+    assert not made.image[distance < -0.1].any()
+    assert made.mask[(distance > 1) & (angle == 0)].all()
+
+
 def test_a_field_is_inverted():
     rng = np.random.default_rng(1)
     field = Displacement(rng.normal(0, 0.01, (8, 8, 2)).astype(np.float32), (300, 400), smooth=True)

@@ -14,6 +14,7 @@ from pixelmill.errors import DataError
 from pixelmill.formats.sample import Boxes
 from pixelmill.formats.shapes import Keypoints, Polygons
 from pixelmill.recipe.geometry import follow, follow_points, follow_polygon, is_mirrored
+from pixelmill.recipe.oriented_boxes import bounds, follow_corners
 from pixelmill.types import Array
 
 T = TypeVar("T")
@@ -28,9 +29,15 @@ def followed_boxes(boxes: Boxes, made: ProgramOutput | OtherOutput, *, visibilit
         made: How their image was moved.
         visibility: Objects of which a smaller fraction is left are dropped.
     """
-    ltrb, visible = follow(boxes.ltrb, made.path, made.before)
+    if boxes.oriented:
+        corners, visible = follow_corners(boxes.corners(), made.path, made.before)
+        ltrb, moved = bounds(corners), replace(boxes, polygons=Polygons.of(corners[:, None]))
+    else:
+        ltrb, visible = follow(boxes.ltrb, made.path, made.before)
+        moved = follow_outlines(boxes, made)
+    keypoints = None if boxes.keypoints is None else _moved_keypoints(boxes.keypoints, made)
     kept = (visible >= visibility) & (ltrb[:, 2] > ltrb[:, 0]) & (ltrb[:, 3] > ltrb[:, 1])
-    return replace(follow_objects(boxes, made), ltrb=ltrb).only(kept), kept
+    return replace(moved, ltrb=ltrb, keypoints=keypoints).only(kept), kept
 
 
 def joined_boxes(several: Sequence[Boxes]) -> Boxes:
@@ -53,6 +60,7 @@ def joined_boxes(several: Sequence[Boxes]) -> Boxes:
         None,
         Keypoints.of(_chain(keypoints)) if any(boxes.keypoints for boxes in found) else None,
         {name: _chain(boxes.attributes.get(name, (None,) * len(boxes)) for boxes in found) for name in attributes},
+        all(boxes.oriented for boxes in found),
     )
 
 
@@ -60,11 +68,10 @@ def _chain(parts: Iterable[Iterable[T]]) -> tuple[T, ...]:
     return tuple(itertools.chain.from_iterable(parts))
 
 
-def follow_objects(boxes: Boxes, made: ProgramOutput | OtherOutput) -> Boxes:
-    """Return objects whose polygons and keypoints follow the image; masks of runs become polygons first.
+def follow_outlines(boxes: Boxes, made: ProgramOutput | OtherOutput) -> Boxes:
+    """Return objects whose polygons follow the image; masks of runs become polygons first.
 
-    Polygons are cut off where the image is, and rings of which nothing is left are dropped. Keypoints that leave the
-    image count as not labeled. If left and right are swapped, so are the pairs of keypoints that the recipe names.
+    Polygons are cut off where the image is, and rings of which nothing is left are dropped.
     """
     polygons = boxes.polygons
     if boxes.masks is not None:
@@ -73,8 +80,7 @@ def follow_objects(boxes: Boxes, made: ProgramOutput | OtherOutput) -> Boxes:
         polygons = Polygons.of(found)
     if polygons is not None:
         polygons = Polygons.of([_followed(rings, made) for rings in polygons.by_object(len(boxes))])
-    keypoints = None if boxes.keypoints is None else _moved_keypoints(boxes.keypoints, made)
-    return replace(boxes, polygons=polygons, masks=None, keypoints=keypoints)
+    return replace(boxes, polygons=polygons, masks=None)
 
 
 def _followed(rings: Sequence[Array], made: ProgramOutput | OtherOutput) -> list[Array]:
@@ -84,6 +90,10 @@ def _followed(rings: Sequence[Array], made: ProgramOutput | OtherOutput) -> list
 
 
 def _moved_keypoints(keypoints: Keypoints, made: ProgramOutput | OtherOutput) -> Keypoints:
+    """Move keypoints. Those that leave the image count as not labeled.
+
+    If left and right are swapped, so are the pairs of keypoints that the recipe names.
+    """
     flat = keypoints.points.reshape(-1, 2).astype(np.float64) * made.before[::-1]
     moved, inside = follow_points(flat, made.path, made.before)
     labeled = keypoints.visibility > 0

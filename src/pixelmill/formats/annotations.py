@@ -49,6 +49,8 @@ def difference(sample: Sample, *, implied: Sample, mask: bool = False) -> Row:
         row["labels"] = list(sample.labels)
     if _is_unnamed(sample.boxes, implied.boxes):
         row["box_names"] = None
+    elif _is_oriented(sample.boxes, implied.boxes):
+        row["oriented"] = True
     elif sample.boxes != implied.boxes:
         row["boxes"] = None if sample.boxes is None else sample.boxes.ltrb.astype(float).tolist()
         labels = np.empty(0) if sample.boxes is None else sample.boxes.labels
@@ -69,6 +71,13 @@ def _is_unnamed(boxes: Boxes | None, implied: Boxes | None) -> bool:
     if boxes is None or implied is None or boxes.names is not None or implied.names is None or not len(boxes):
         return False
     return boxes == dataclasses.replace(implied, names=None)
+
+
+def _is_oriented(boxes: Boxes | None, implied: Boxes | None) -> bool:
+    """Whether boxes differ in nothing but that their outlines are oriented boxes."""
+    if boxes is None or implied is None or not boxes.oriented or implied.oriented:
+        return False
+    return dataclasses.replace(boxes, oriented=False) == implied
 
 
 def encode_row(row: Mapping[str, object]) -> bytes:
@@ -121,6 +130,8 @@ def apply_row(row: Mapping[str, Any], *, implied: Sample, where: str) -> Sample:
             changes["boxes"] = boxes if boxes is None or objects is None else objects_from_json(objects, boxes)
         elif row.get("box_names", "") is None and implied.boxes is not None:
             changes["boxes"] = dataclasses.replace(implied.boxes, names=None)
+        elif row.get("oriented") is True and implied.boxes is not None:
+            changes["boxes"] = dataclasses.replace(implied.boxes, oriented=True)
         if "extra" in row:
             changes["extra"] = {text(name): _feature_from_json(value) for name, value in row["extra"].items()}
         if row.get("mask") is not None and implied.mask is None:

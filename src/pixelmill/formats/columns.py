@@ -7,6 +7,7 @@
 | `target` | its labels as floats, float32, one axis |
 | `boxes` | left, top, right, bottom as fractions of the size, float32, (n, 4) |
 | `box_label` | the class of each box, int64, one axis |
+| `corners` | x and y of the four corners of each box as fractions of the size, float32, (n, 4, 2) |
 | `mask` | the encoded mask, uint8, one axis; empty if there is none |
 """
 
@@ -31,8 +32,8 @@ Lost = dict[int, tuple[str, str]]  # items that cannot be read: kind and message
 
 CACHED_FROM = 5000  # samples of record files; the labels of fewer are collected in a moment
 BYTES: tuple[BytesColumn, ...] = ("image", "mask")
-VALUES = ("label", "target", "boxes", "box_label")
-COLUMNS = ("image", "label", "target", "boxes", "box_label", "mask")
+VALUES = ("label", "target", "boxes", "box_label", "corners")
+COLUMNS = ("image", *VALUES, "mask")
 
 
 def column_index(dataset: Dataset, names: Sequence[str]) -> Index:
@@ -139,6 +140,7 @@ def _columns(names: Sequence[str]) -> dict[str, _Column]:
         "target": _Column(lambda sample: sample.labels, np.float32),
         "boxes": _Column(lambda sample: () if sample.boxes is None else sample.boxes.ltrb, np.float32, (4,)),
         "box_label": _Column(_box_labels, np.int64),
+        "corners": _Column(lambda sample: () if sample.boxes is None else sample.boxes.corners(), np.float32, (4, 2)),
     }
     return {name: known[name] for name in names}
 
@@ -182,11 +184,12 @@ def _unpacked(kept: dict[str, Array], names: Sequence[str], count: int) -> dict[
 
 def _collected(dataset: Dataset, items: Sequence[Item], lost: Lost, names: Sequence[str]) -> dict[str, Ragged]:
     columns = _columns(names)
+    described = dataset.outline if "corners" in columns else dataset.description  # which may leave outlines out
     for place, item in enumerate(items if columns else ()):
         rows: dict[str, Sequence[Label] | Array] = dict.fromkeys(columns, ())
         if not isinstance(item, RecordFault):
             try:
-                sample = dataset.description(item)
+                sample = described(item)
                 rows = {name: column.convert(sample) for name, column in columns.items()}
             except DataError as error:
                 lost[place] = first_event(error)

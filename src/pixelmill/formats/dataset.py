@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import TracebackType
@@ -104,6 +104,14 @@ class Dataset(ABC):
         """
         if any(map(storage.is_remote, self.index.paths[:1])):
             self._ranges.expect(item for number in numbers for item in self._parts(number))
+
+    @cached_property
+    def remote_stats(self) -> Sequence[storage.FileStat | OSError]:
+        """What listings say of `files`, so that none of them is asked for its size; nothing for files of this machine.
+
+        Read inside of `keeping_listings`, after the dataset was opened there, it needs no further request.
+        """
+        return list(storage.stats(self.files)) if any(map(storage.is_remote, self.index.paths[:1])) else ()
 
     @cached_property
     def _ranges(self) -> RangeReader:
@@ -232,10 +240,13 @@ class Dataset(ABC):
 
 
 class Output(Protocol):
-    """A file being written from its beginning to its end."""
+    """A file being written from its beginning to its end; its first bytes may be written once more at the end."""
 
     def write(self, data: bytes, /) -> int:
         """Append bytes."""
+
+    def seek(self, offset: int, /) -> int:
+        """Go back to the beginning."""
 
     def __enter__(self) -> Self: ...
 

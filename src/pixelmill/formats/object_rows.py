@@ -4,6 +4,8 @@
      "masks": [null, {"size": [480, 640], "counts": [5, 3, 307192]}],
      "keypoints": [[[0.1, 0.2, 2]], []], "attributes": {"iscrowd": [0, 1]}}
 
+`"oriented": true` says that the polygon of each object is an oriented box.
+
 The features of TFRecords and packs hold the same JSON under the key `pixelmill/objects`.
 """
 
@@ -26,7 +28,7 @@ from pixelmill.formats.shapes import Keypoints, Polygons, RunMask
 OBJECTS, SPLIT = "pixelmill/objects", "pixelmill/split"
 # What a row that comes from a stranger may raise when it is read.
 UNUSABLE = (TypeError, ValueError, AttributeError, KeyError, OverflowError, PixelmillError)
-_PARTS = frozenset(("names", "polygons", "masks", "keypoints", "attributes"))
+_PARTS = frozenset(("names", "polygons", "masks", "keypoints", "attributes", "oriented"))
 
 
 def objects_to_json(boxes: Boxes) -> dict[str, Any]:
@@ -43,6 +45,8 @@ def objects_to_json(boxes: Boxes) -> dict[str, Any]:
         found["keypoints"] = [[_keypoint(row) for row in own] for own in boxes.keypoints.by_object()]
     if boxes.attributes:
         found["attributes"] = {name: list(values) for name, values in sorted(boxes.attributes.items())}
+    if boxes.oriented:
+        found["oriented"] = True
     return found
 
 
@@ -70,6 +74,8 @@ def objects_from_json(value: object, boxes: Boxes) -> Boxes:
         parts["keypoints"] = Keypoints.of(rows)
     if "attributes" in value:
         parts["attributes"] = {text(name): tuple(values) for name, values in value["attributes"].items()}
+    if "oriented" in value:
+        parts["oriented"] = value["oriented"] is True
     return replace(boxes, **parts)
 
 

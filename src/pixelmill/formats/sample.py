@@ -51,6 +51,8 @@ class Boxes:
         keypoints: The keypoints of each; None if the dataset has none.
         attributes: Everything else by name, such as `area`, `iscrowd`, `difficult` or `id`: a JSON value for each
             object, None for an object without one.
+        oriented: Whether the outline of each is an oriented box: one ring of four corners, in the order top left, top
+            right, bottom right, bottom left before the box was turned.
     """
 
     ltrb: Array
@@ -60,6 +62,7 @@ class Boxes:
     masks: tuple[RunMask | None, ...] | None = None
     keypoints: Keypoints | None = None
     attributes: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+    oriented: bool = False
 
     def __post_init__(self) -> None:
         ltrb = np.asarray(self.ltrb, np.float32).reshape(-1, 4)
@@ -74,6 +77,8 @@ class Boxes:
                 raise ArgumentError(f"boxes: {len(ltrb)} rectangles with {len(values)} {name}")
         if self.polygons is not None and self.polygons.rings[:, 0].max(initial=-1) >= len(ltrb):
             raise ArgumentError(f"boxes: {len(ltrb)} rectangles, but a polygon of object {self.polygons.rings[-1, 0]}")
+        if self.oriented and (self.polygons is None or not self.polygons.are_quadrilaterals(len(ltrb))):
+            raise ArgumentError("boxes: an oriented box is a polygon of four corners, and each object must have one")
         object.__setattr__(self, "ltrb", ltrb)
         object.__setattr__(self, "labels", labels)
 
@@ -94,7 +99,7 @@ class Boxes:
         return same and self._others() == other._others()
 
     def _others(self) -> tuple[object, ...]:
-        return self.names, self.polygons, self.masks, self.keypoints, dict(self.attributes)
+        return self.names, self.polygons, self.masks, self.keypoints, dict(self.attributes), self.oriented
 
     @classmethod
     def none(cls) -> Boxes:
@@ -112,7 +117,14 @@ class Boxes:
             None if self.masks is None else tuple(self.masks[at] for at in places),
             None if self.keypoints is None else self.keypoints.only(kept),
             {name: tuple(values[at] for at in places) for name, values in self.attributes.items()},
+            self.oriented,
         )
+
+    def corners(self) -> Array:
+        """Return the corners of oriented boxes, else of the rectangles, as fractions, float32 of shape (n, 4, 2)."""
+        if self.oriented and self.polygons is not None:
+            return self.polygons.points.reshape(-1, 4, 2)
+        return self.ltrb[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -65,6 +65,11 @@ class Polygons:
             found[number].append(self.points[first:end])
         return found
 
+    def are_quadrilaterals(self, count: int) -> bool:
+        """Whether each of `count` objects has one ring of four corners."""
+        firsts = np.arange(0, 4 * count, 4)
+        return np.array_equal(self.rings, np.stack([firsts // 4, firsts, firsts + 4], axis=1))
+
     def only(self, kept: Array) -> Polygons:
         """Return the polygons of the objects at which `kept` is true, numbered again."""
         rings = self.by_object(len(kept))

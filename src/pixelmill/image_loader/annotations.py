@@ -26,6 +26,7 @@ class Found:
         masks: Whether there are masks.
         boxes: Whether there are boxes.
         box_labels: Whether boxes have classes.
+        oriented: Whether boxes are oriented.
         labels: The numbers of labels that samples have.
         integers: Whether all labels are integers.
         array_images: Whether images are npy files of pixels.
@@ -36,6 +37,7 @@ class Found:
     masks: bool
     boxes: bool
     box_labels: bool
+    oriented: bool
     labels: frozenset[int]
     integers: bool
     array_images: bool
@@ -54,7 +56,8 @@ class Found:
         return "classification" if self.labels == {1} else "multilabel"
 
     def __str__(self) -> str:
-        kinds = {"masks": self.masks, "boxes": self.boxes, "labels": not self.labels <= {0}}
+        boxes = "oriented boxes" if self.oriented else "boxes"
+        kinds = {"masks": self.masks, boxes: self.boxes, "labels": not self.labels <= {0}}
         return " and ".join(kind for kind, there in kinds.items() if there) or "no annotations"
 
 
@@ -70,10 +73,12 @@ def look_at(dataset: Dataset) -> Found:
     if not samples:
         raise last or DataError(f"{dataset.source} has no samples")
     boxes = [sample.boxes for _, sample, _ in samples if sample.boxes is not None]
+    telling = [found for found in boxes if len(found)] or boxes  # without objects, there is nothing to have classes
     return Found(
         masks=any(sample.mask is not None or has_mask for _, sample, has_mask in samples),
         boxes=bool(boxes),
-        box_labels=any(found.labels is not None for found in boxes),
+        box_labels=any(found.labels is not None for found in telling),
+        oriented=bool(telling) and all(found.oriented for found in telling),
         labels=frozenset(len(sample.labels) for _, sample, _ in samples),
         integers=all(isinstance(label, int) for _, sample, _ in samples for label in sample.labels),
         array_images=all(sample.extension.lower() == "npy" for _, sample, _ in samples),

@@ -45,6 +45,9 @@ class ImageLoader(Generic[Images, Target]):
     | `segmentation` | masks of class numbers, int64, (samples, height, width) |
     | `unlabeled` | the names of the samples |
 
+    If the boxes of a dataset are oriented, samples also have `corners` (float32, (n, 4, 2), in pixels) and `rotated`:
+    center x and y, width, height and angle in degrees, counterclockwise (float32, (n, 5)).
+
     An epoch has each sample once, in a new order if it is shuffled. If there are several processes, each gets its part
     of the epoch, and all take the same number of steps. The order and all random numbers depend on the seed, the epoch
     and the sample alone.

@@ -191,6 +191,8 @@ def make_plan(given: Arguments) -> LoaderPlan:
     classes = given.num_classes or len(container.classes)
     if task == "multilabel" and not classes:
         classes = len(class_counts(container, task))
-    presets = Presets(image, given.seed, origin, found.box_labels, found.array_images, found.array_masks)
+    presets = Presets(
+        image, given.seed, origin, found.box_labels, found.array_images, found.array_masks, found.oriented
+    )
     paths = (source,) if isinstance(source, str) else tuple(source)
     return LoaderPlan(given, paths, container, found, image, presets, convert, classes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pixelmill.errors import ArgumentError
@@ -19,10 +19,13 @@ SCENE_AREA = [0.25, 1.0]
 # The windows of SSD: one that overlaps all objects at least so much, or the whole image.
 OVERLAPS = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9]
 
+# Oriented boxes follow recipes, not the operators on plain boxes; this is the recipe if none is given.
+ORIENTED = "oriented"
+
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "classification": ("image", "label"),
     "multilabel": ("image", "label"),
-    "detection": ("image", "boxes", "box_label"),
+    "detection": ("image", "boxes", "box_label", "corners"),
     "segmentation": ("image", "mask"),
     "unlabeled": ("image",),
 }
@@ -40,6 +43,7 @@ class Presets:
         has_box_labels: Whether the boxes of the dataset have classes.
         array_images: Whether images are npy files of pixels.
         array_masks: Whether masks are npy files of class numbers.
+        has_corners: Whether the boxes of the dataset are oriented.
     """
 
     settings: ImageSettings
@@ -48,6 +52,7 @@ class Presets:
     has_box_labels: bool = True
     array_images: bool = False
     array_masks: bool = False
+    has_corners: bool = False
 
     def program(self, reader: ReaderSettings) -> Program:
         """Return the pipeline of a loader."""
@@ -66,8 +71,8 @@ class Presets:
         return Program((*lines, *made), tuple(outputs))
 
     def _columns(self) -> list[str]:
-        columns = COLUMNS[self.settings.task]
-        return [name for name in columns if name != "box_label" or self.has_box_labels]
+        present = {"box_label": self.has_box_labels, "corners": self.has_corners}
+        return [name for name in COLUMNS[self.settings.task] if present.get(name, True)]
 
     def image_statements(self) -> list[Statement]:
         """Return the statements from decoded images to the tensors of a batch, for tasks that need the image alone."""
@@ -118,20 +123,23 @@ class Presets:
         )
 
     def _detection(self) -> tuple[list[Statement], list[str]]:
-        names = ["boxes", *(["labels"] if self.has_box_labels else [])]
-        columns = {"boxes": "boxes", "labels": "box_label"}
+        names = ["boxes", *(["labels"] if self.has_box_labels else []), *(["corners"] if self.has_corners else [])]
+        columns = {"boxes": "boxes", "labels": "box_label", "corners": "corners"}
+        recipe, origin = self.settings.augment, self.origin
+        if recipe is None and self.has_corners:
+            recipe, origin = load_recipe(ORIENTED), ORIENTED
         lines: list[Statement] = [_renamed(name, columns[name]) for name in names]
         outputs = ["images", *names]
         if not self.settings.train:
             lines += [*self._decoded(), self._resized("images"), self._normalized()]
             sizes = Call(("sizes",), "fn.peek_image_shape", (Name("columns", "image"),))
             lines, outputs = [*lines, sizes], [*outputs, "sizes"]
-        elif isinstance(self.settings.augment, Recipe):
+        elif isinstance(recipe, Recipe):
             lines += [
                 *self._decoded(),
                 Call(("sizes",), "fn.shapes", (_IMAGES,)),
-                ApplyRecipe(self.settings.augment, self.origin, ("images",), self.seed, has_boxes=True),
-                Call(tuple(names), "boxes_after", (Name("scene"), Name("sizes"), *map(Name, names))),
+                ApplyRecipe(recipe, origin, ("images",), self.seed, has_boxes=True),
+                self._boxes_after(names),
                 self._resized("images"),
                 self._normalized(),
             ]
@@ -148,7 +156,13 @@ class Presets:
             lines += [window, Call(("images",), "fn.decoders.image_slice", cut), self._resized("images")]
             lines += [_coin(), flip, self._normalized(mirror=_MIRROR)]
         height, width = self._size
-        return [*lines, Scale("boxes", (width, height, width, height))], outputs
+        lines.append(Scale("boxes", (width, height, width, height)))
+        return [*lines, *([Scale("corners", (width, height))] if self.has_corners else [])], outputs
+
+    def _boxes_after(self, names: Sequence[str]) -> Call:
+        plain = [Name(name) for name in names if name != "corners"]
+        corners = {"corners": Name("corners")} if self.has_corners else {}
+        return Call(tuple(names), "boxes_after", (Name("scene"), Name("sizes"), *plain), corners)
 
     def _segmentation(self) -> tuple[list[Statement], list[str]]:
         # Masks are stored as their images are: neither is turned upright.

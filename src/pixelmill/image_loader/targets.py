@@ -11,6 +11,7 @@ import numpy as np
 from pixelmill.errors import DataError
 from pixelmill.image_loader.settings import Task
 from pixelmill.pipeline.loader import Batch
+from pixelmill.recipe.oriented_boxes import as_rectangles, from_corners
 from pixelmill.types import Array
 
 _NO_LABELS: Array = np.empty(0, np.int64)
@@ -94,12 +95,17 @@ def detection_targets(batch: Batch) -> list[dict[str, Array]]:
 
     Its `boxes` are left, top, right, bottom in pixels of the image in the batch, float32, (n, 4); its `labels` are
     int64, (n,), all 0 if the boxes of the dataset have no classes. For validation, `original_size` is the height and
-    width of the image file, to compute boxes in its pixels.
+    width of the image file, to compute boxes in its pixels. Datasets with oriented boxes have two more entries:
+    `corners` are x and y of their four corners in pixels, float32, (n, 4, 2), and `rotated` are center x and y, width,
+    height and angle in degrees, counterclockwise, float32, (n, 5).
     """
     targets = []
     for place, boxes in enumerate(batch["boxes"]):
         labels = batch["labels"][place] if "labels" in batch else np.zeros(len(boxes), np.int64)
         target = {"boxes": boxes, "labels": labels}
+        if "corners" in batch:
+            corners = as_rectangles(batch["corners"][place])  # the image may have been resized to another shape
+            target |= {"corners": corners, "rotated": from_corners(corners).astype(np.float32)}
         if "sizes" in batch:
             target["original_size"] = batch["sizes"][place][:2].astype(np.int64)
         targets.append(target)

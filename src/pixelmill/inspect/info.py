@@ -60,7 +60,7 @@ class DatasetInfo:
         aspects: Width divided by height.
         remarks: What is to know about the dataset, such as files that are not read, in one line each.
         splits: Number of samples of each subset, if the dataset is divided.
-        objects: Number of polygons, run-length masks and keypoints of boxes, those that exist.
+        objects: Number of oriented boxes, polygons, run-length masks and keypoints of boxes, those that exist.
     """
 
     source: str
@@ -147,7 +147,8 @@ class _Tally:
 
     def _count_objects(self, boxes: Boxes) -> None:
         found = {
-            "polygons": 0 if boxes.polygons is None else len(boxes.polygons.rings),
+            "oriented boxes": len(boxes) if boxes.oriented else 0,
+            "polygons": 0 if boxes.polygons is None or boxes.oriented else len(boxes.polygons.rings),
             "run-length masks": sum(mask is not None for mask in boxes.masks or ()),
             "keypoints": 0 if boxes.keypoints is None else int((boxes.keypoints.visibility > 0).sum()),
         }

@@ -125,7 +125,11 @@ def draw_boxes(image: Image.Image, boxes: Boxes, names: Sequence[str] | None, *,
     """Draw boxes and their class names into an image."""
     draw = ImageDraw.Draw(image)
     thick = max(2, min(image.size) // 100)
+    turned = boxes.corners() * image.size
     for number in by_area(boxes):
+        if boxes.oriented:
+            draw.polygon([(x, y) for x, y in turned[number].tolist()], outline=box_color(boxes, number), width=thick)
+            continue
         place = corners(boxes.ltrb[number].tolist(), image.size)
         draw.rectangle(place, outline=box_color(boxes, number), width=thick)
     if names is None:

@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from pixelmill.inspect.image_measures import Measures
 from pixelmill.inspect.overlays import Color, color_of
 from pixelmill.inspect.preview_grid import PreviewGrid, caption
@@ -103,17 +105,22 @@ class _BoxTable:
         self.colors: dict[str, None] = {}
 
     def rows(self, cell: Thumbnail) -> list[Json]:
-        """Return left, top, right and bottom in thousandths of a percent, name and color of each box."""
+        """Return left, top, right and bottom in thousandths of a percent, name and color of each box.
+
+        x and y of the four corners of oriented boxes follow.
+        """
         if cell.boxes is None:
             return []
         found: list[Json] = []
         names = self._grid.box_names(cell)
+        corners = cell.boxes.corners().clip(-1, 2) if cell.boxes.oriented else np.empty((0, 4, 2))
         for place, sides in enumerate(cell.boxes.ltrb[:_MOST_BOXES].clip(0, 1).tolist()):
             number = 0 if cell.boxes.labels is None else int(cell.boxes.labels[place])
             color = _hex(color_of(number))
             self.colors.setdefault(color)
             where: list[Json] = [round(side * 1e5) for side in sides]
-            found.append([*where, self.names.number(names[place]), list(self.colors).index(color)])
+            turned: list[Json] = [round(side * 1e5) for side in corners[place : place + 1].reshape(-1).tolist()]
+            found.append([*where, self.names.number(names[place]), list(self.colors).index(color), *turned])
         return found
 
 

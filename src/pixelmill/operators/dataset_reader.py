@@ -49,7 +49,8 @@ def dataset(
 
     Returns a dictionary with a node for each column: `image` and `mask` (encoded, uint8, one axis; an empty mask if a
     sample has none), `label` (int64, one axis, as many as the sample has), `target` (the same as float32), `boxes`
-    (float32, (n, 4): left, top, right, bottom as fractions of the size) and `box_label` (int64, one axis).
+    (float32, (n, 4): left, top, right, bottom as fractions of the size), `box_label` (int64, one axis) and `corners`
+    (float32, (n, 4, 2): x and y of the corners of each box, which may be an oriented one, as fractions of the size).
 
     Args:
         path: A folder, a file, a pattern such as `train-*.tfrecord`, or several files.
@@ -75,7 +76,8 @@ def dataset(
     classes = group_by_class(column_index(found, ["label"])) if balanced else None
     keys = found.example_keys()
     if keys is not None:
-        return _examples(order.read(column_index(found, ()), classes), names, keys, found)
+        indexed = [name for name in names if name == "corners"]  # which no feature holds as such
+        return _examples(order.read(column_index(found, indexed), classes), names, keys, found)
     by_core = {"image"} if found.is_recordio else set()
     reader = order.read(column_index(found, [name for name in names if name not in by_core]), classes)
     return {name: _column(reader, name, found) for name in names}
@@ -109,10 +111,12 @@ def _examples(reader: Reader, names: list[str], keys: ExampleKeys, found: Datase
         raise ArgumentError(
             f"readers.dataset: the labels of {found.source} are floats; read them as the column 'target'"
         )
+    columns = {name: _column(reader, name, found) for name in names if name in reader.index.columns}
+    names = [name for name in names if name not in columns]
     rows = {row[0]: row for name in names for row in _rows(name, keys)}
     read = ReadExample(reader=reader, ranges=Records(reader), features=Features(tuple(rows.values())))
     features = dict(zip(rows, read.values(*[""] * len(rows)), strict=True))
-    return {name: _from_features(name, keys, features) for name in names}
+    return {**{name: _from_features(name, keys, features) for name in names}, **columns}
 
 
 def _rows(name: str, keys: ExampleKeys) -> list[FeatureRow]:

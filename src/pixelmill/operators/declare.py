@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError, ArgumentTypeError
 from pixelmill.operators.dali import EXACT, SAME, OnDali, Tolerance
-from pixelmill.options.declaration import Range as Range  # re-exported: part of a declaration, like the names below
+from pixelmill.options.limits import Range as Range  # re-exported: part of a declaration, like the names below
 from pixelmill.steps.shapes import Scalar
 from pixelmill.steps.sources import Constant, constant
 from pixelmill.steps.step import Expr

@@ -25,6 +25,7 @@ from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe.geometry import follow
 from pixelmill.recipe.joins import other_sample
+from pixelmill.recipe.oriented_boxes import follow_corners, from_corners, to_corners
 from pixelmill.recipe.scene import Move, Part, Scene
 from pixelmill.recipe.steps import apply_steps
 from pixelmill.recipe.vocabulary import BOXED, JOINING, entries, walk
@@ -35,7 +36,20 @@ _FIELDS = {"name", "about", "steps", "keypoint_pairs"}
 # Left and right eyes, ears, shoulders, elbows, wrists, hips, knees and ankles of people in COCO.
 _COCO_PAIRS = tuple((number, number + 1) for number in range(1, 17, 2))
 
-__all__ = ["Move", "Part", "Recipe", "Scene", "check_recipe", "follow", "load_recipe", "other_sample", "recipe_names"]
+__all__ = [
+    "Move",
+    "Part",
+    "Recipe",
+    "Scene",
+    "check_recipe",
+    "follow",
+    "follow_corners",
+    "from_corners",
+    "load_recipe",
+    "other_sample",
+    "recipe_names",
+    "to_corners",
+]
 
 
 @dataclass(frozen=True)

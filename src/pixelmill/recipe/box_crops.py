@@ -14,7 +14,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.graph.nodes import DataNode
 from pixelmill.recipe.composition import Request
 from pixelmill.recipe.direct import Layers, Number, Part, node_of
-from pixelmill.recipe.geometry import follow
+from pixelmill.recipe.geometry import Transform, follow
 from pixelmill.types import Array
 
 OVERLAPS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)  # of SSD
@@ -133,10 +133,15 @@ def followed(part: Part, size: Array, ltrb: Array, values: Iterator[Array]) -> F
         ltrb: Its boxes, relative to it.
         values: The values of `part_nodes`, which are taken from it.
     """
-    is_joined = part.active is None or bool(next(values))
-    path = [move.transform(*itertools.islice(values, len(move.nodes))) for move in part.moves]
+    is_joined, path = joined_path(part, values)
     found, visible = follow(ltrb, path, (int(size[0]), int(size[1])))
     return (found, visible) if is_joined else (found, np.zeros_like(visible))
+
+
+def joined_path(part: Part, values: Iterator[Array]) -> tuple[bool, list[Transform]]:
+    """Return whether a sample is in the image, and how it was moved, from the values of `part_nodes`."""
+    is_joined = part.active is None or bool(next(values))
+    return is_joined, [move.transform(*itertools.islice(values, len(move.nodes))) for move in part.moves]
 
 
 def _union(found: Followed) -> Array:

@@ -130,6 +130,16 @@ def mapped(points: Array, transform: Transform) -> Array:
     return moved_points
 
 
+def subdivided(points: Array) -> Array:
+    """Return a polygon with further points on its edges, which a field of displacements bends."""
+    if len(points) == 0:
+        return points
+    steps = np.arange(_POINTS_OF_EDGE) / _POINTS_OF_EDGE
+    ends = np.roll(points, -1, axis=0)
+    between: Array = points[:, None] + (ends - points)[:, None] * steps[None, :, None]
+    return between.reshape(-1, 2)
+
+
 def _followed(points: Array, whole: float, path: Sequence[Transform]) -> tuple[Array, float]:
     """Return what remains of a polygon, and the fraction of `whole`, its area before it was cut, that this is."""
     for transform in path:
@@ -140,7 +150,7 @@ def _followed(points: Array, whole: float, path: Sequence[Transform]) -> tuple[A
             whole /= seen
             continue
         if isinstance(transform, Displacement):
-            points = _subdivided(points)
+            points = subdivided(points)
         before, points = points, mapped(points, transform)
         # The uncut polygon scales with the image, so that a resize alone leaves the visible fraction at 1.
         if isinstance(transform, Displacement) or transform[0][2, 0] or transform[0][2, 1]:
@@ -164,15 +174,6 @@ def _seen(points: Array, transform: Pasted) -> tuple[Array, float]:
         width, height = (far - corner).tolist()
         points = _clipped(points - corner, height, width) + corner
     return points, transform.visible(points) if len(points) >= 3 else 0.0
-
-
-def _subdivided(points: Array) -> Array:
-    if len(points) == 0:
-        return points
-    steps = np.arange(_POINTS_OF_EDGE) / _POINTS_OF_EDGE
-    ends = np.roll(points, -1, axis=0)
-    between: Array = points[:, None] + (ends - points)[:, None] * steps[None, :, None]
-    return between.reshape(-1, 2)
 
 
 def _inside(points: Array, size: tuple[int, int]) -> Array:

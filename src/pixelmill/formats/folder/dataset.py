@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError
@@ -71,7 +70,8 @@ class FolderDataset(Dataset):
         return self._described(number, image, mask)
 
     def _parts(self, number: int) -> Iterator[Range]:
-        yield whole_file(self.locate(number)[0])
+        known = vars(self).get("remote_stats")  # not worth a listing that nothing else needs
+        yield whole_file(self.locate(number)[0], known and known[number])
         mask_path = self._mask_path(self._listing.name(number))
         if mask_path:
             yield whole_file(mask_path)
@@ -98,15 +98,10 @@ class FolderDataset(Dataset):
     def size(self, number: int) -> int:
         if not storage.is_remote(self._images):
             return storage.stat(self.locate(number)[0], base=self.index.base).size
-        stat = self._remote_stats[number]
+        stat = self.remote_stats[number]
         if isinstance(stat, OSError):
             raise stat
         return stat.size
-
-    @cached_property
-    def _remote_stats(self) -> list[storage.FileStat | OSError]:
-        """What listings say of the images, so that none of them is asked for its size."""
-        return list(storage.stats(self.index.paths))
 
     @property
     def classes(self) -> tuple[str, ...]:

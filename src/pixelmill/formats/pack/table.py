@@ -72,6 +72,8 @@ class Table:
     def values(self, name: str) -> Ragged | None:
         """Return a column of `formats.columns` for all samples; None if some of them need to be looked at."""
         columns = self.columns
+        if name == "corners":
+            return None  # outlines are in the features of samples
         if name == "boxes":
             return Ragged(columns["box"].reshape(-1, 4).astype(np.float32), columns["box_start"].astype(np.int64))
         if name == "box_label":

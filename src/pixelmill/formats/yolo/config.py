@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Any
 
 from pixelmill import storage
@@ -68,9 +69,12 @@ def read_config(path: str) -> Config:
     shape = content.get("kpt_shape")
     keypoints, dimensions = _keypoint_shape(shape, path) if shape is not None else (0, 3)
     base = content.get("path")
-    scheme = Scheme(_classes(content.get("names"), path), keypoints, dimensions)
     own = content.get(OWN)
-    others = str(own.get("others", "")) if isinstance(own, dict) else ""
+    own = own if isinstance(own, dict) else {}
+    others, oriented = str(own.get("others", "")), own.get("oriented")
+    if not isinstance(oriented, (bool, NoneType)):
+        raise DataError(f"yolo: 'oriented' of {path} must be true or false, got {oriented!r:.60}")
+    scheme = Scheme(_classes(content.get("names"), path), keypoints, dimensions, oriented)
     if len(sets) == 2 and sets.get("train") == sets.get("val"):
         others, sets = sets["train"][0], {}  # the same images for both: the dataset is not divided
     return Config(scheme, sets, base if isinstance(base, str) and base not in (".", "./") else "", others)
@@ -96,13 +100,12 @@ def _keypoint_shape(shape: Any, path: str) -> tuple[int, int]:
     return count, dimensions
 
 
-def config_text(*, classes: Sequence[str], splits: Sequence[str], keypoints: int, others: bool) -> bytes:
+def config_text(scheme: Scheme, *, splits: Sequence[str], others: bool) -> bytes:
     """Return a data.yaml. Programs need both train and val, so a dataset without splits is named for both.
 
     Args:
-        classes: The names of classes by number.
+        scheme: What label files hold.
         splits: The folders of splits below `images/`.
-        keypoints: The number of keypoints of each object.
         others: Whether there are images outside of the splits.
     """
     import yaml
@@ -111,11 +114,14 @@ def config_text(*, classes: Sequence[str], splits: Sequence[str], keypoints: int
     known = {"train": "images", "val": "images"} if not sets else {}
     for name, folder in sets.items():
         known.setdefault("val" if is_split(name) and name.startswith(("val", "dev")) else name, folder)
-    content: dict[str, Any] = {"path": ".", **known, "names": dict(enumerate(map(_readable, classes)))}
-    if sets and others:
-        content[OWN] = {"others": "images"}
-    if keypoints:
-        content["kpt_shape"] = [keypoints, 3]
+    content: dict[str, Any] = {"path": ".", **known, "names": dict(enumerate(map(_readable, scheme.classes)))}
+    own: dict[str, Any] = {"others": "images"} if sets and others else {}
+    if scheme.oriented is not None:
+        own["oriented"] = scheme.oriented
+    if own:
+        content[OWN] = own
+    if scheme.keypoints:
+        content["kpt_shape"] = [scheme.keypoints, 3]
     text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
     return text.encode()
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
 
 from pixelmill import storage
 from pixelmill.errors import DataError
@@ -11,10 +14,11 @@ from pixelmill.formats.folder.dataset import is_annotation
 from pixelmill.formats.sample import Boxes, Sample, split_name
 from pixelmill.formats.splits import is_split
 from pixelmill.formats.yolo.config import Config, find_config, read_config
-from pixelmill.formats.yolo.labels import Scheme, parse
+from pixelmill.formats.yolo.labels import Scheme, holds_only_corners, parse
 
 IMAGES, LABELS, MASKS = "images", "labels", "masks"
 _LABEL_BYTES = 1 << 24
+_LOOKED_AT = 16  # label files from all over the dataset that decide whether it has oriented boxes
 _CLASS_FILES = ("classes.txt", "obj.names", "labels/classes.txt")
 
 
@@ -56,7 +60,7 @@ class YoloDataset(AnnotatedFiles):
         folder = path if is_folder else path.rpartition("/")[0] or "."
         images = ImageFiles(folder if root is None else root)
         config = Config(Scheme(_listed_classes(images))) if is_folder else read_config(path)
-        self._scheme = config.scheme
+        self._stated = config.scheme
         self._rows = Rows([images.path(name) for name in images.others if is_annotation(name)])
         self.faults = self._rows.faults
         texts, masks = set(images.others), _masks(images)
@@ -74,12 +78,29 @@ class YoloDataset(AnnotatedFiles):
         unused = [name for name in texts - set(labels) if name.endswith(".txt") and f"/{LABELS}/" in f"/{name}"]
         self.remarks = unnamed_note(images, named, by="data.yaml") + _unused(sorted(unused))
 
+    @cached_property
+    def _scheme(self) -> Scheme:
+        """What label files hold. Nothing but their lines tells oriented boxes from outlines, if data.yaml does not."""
+        if self._stated.oriented is not None or self._stated.keypoints:
+            return self._stated
+        paths = [path for path in self._labels if path]
+        several = paths[:: max(len(paths) // _LOOKED_AT, 1)][:_LOOKED_AT]
+        found = set()
+        for path in several:
+            with suppress(OSError):  # reported when the sample is read
+                found.add(holds_only_corners(self._text(path)))
+        return replace(self._stated, oriented=True in found and False not in found)
+
+    def _text(self, path: str) -> str:
+        """Return the text of a label file; raises OSError."""
+        return storage.read_file(path, limit=_LABEL_BYTES, base=self.index.base).decode("utf-8", "replace")
+
     def _described(self, number: int) -> Sample:
         path = self._labels[number]
         boxes = Boxes.none()
         if path is not None:
             try:
-                text = storage.read_file(path, limit=_LABEL_BYTES, base=self.index.base).decode("utf-8", "replace")
+                text = self._text(path)
             except OSError as error:
                 raise self.error(number, "io", f"{error.strerror or error}: {path}") from None
             boxes = parse(text, self._scheme, where=path)
@@ -89,11 +110,13 @@ class YoloDataset(AnnotatedFiles):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        return self._scheme.classes
+        return self._stated.classes
 
     @property
     def layout(self) -> str:
-        return f"{self._scheme.keypoints} keypoints" if self._scheme.keypoints else "boxes or outlines"
+        if self._scheme.keypoints:
+            return f"{self._scheme.keypoints} keypoints"
+        return "oriented boxes" if self._scheme.oriented else "boxes or outlines"
 
 
 def _by_config(images: ImageFiles, config: Config) -> Iterator[tuple[str, str | None]]:

@@ -1,7 +1,8 @@
 """The label files of YOLO: a line for each object, its class and fractions of the image size.
 
 class cx cy width height                              a box
-class x1 y1 x2 y2 x3 y3 …                             an outline; four points may be an oriented box
+class x1 y1 x2 y2 x3 y3 …                             an outline
+class x1 y1 x2 y2 x3 y3 x4 y4                         an oriented box, if data.yaml says so or all lines are such
 class cx cy width height  x y visibility  x y …       keypoints, `kpt_shape` of data.yaml says how many
 """
 
@@ -30,11 +31,13 @@ class Scheme:
         classes: The names of classes by number; empty if they are unknown.
         keypoints: Number of keypoints of each object; 0 for boxes and outlines.
         dimensions: Numbers of each keypoint: 2 or 3.
+        oriented: Whether outlines of four points are oriented boxes; None if data.yaml does not say so.
     """
 
     classes: tuple[str, ...] = ()
     keypoints: int = 0
     dimensions: int = 3
+    oriented: bool | None = None
 
     @property
     def is_named(self) -> bool:
@@ -72,7 +75,14 @@ def parse(text: str, scheme: Scheme, *, where: str) -> Boxes:
         if scheme.keypoints and objects
         else None,
         attributes={_SCORE: tuple(o.score for o in objects)} if has_scores else {},
+        oriented=bool(scheme.oriented and objects) and all(o.ring is not None and len(o.ring) == 4 for o in objects),
     )
+
+
+def holds_only_corners(text: str) -> bool | None:
+    """Whether every line of a label file is a class and four points; None if there is no line."""
+    counts = {len(line.split()) for line in text.splitlines()} - {0}
+    return counts == {9} if counts else None
 
 
 def _object(numbers: Sequence[float], scheme: Scheme) -> _Object:

@@ -32,6 +32,7 @@ class YoloWriter(ShardWriter):
         splits: The subsets of the whole dataset, an empty name for samples without one; those of the samples if None.
         keypoints: The number of keypoints of objects in the whole dataset; None if that of the first object counts.
         polygons: Whether the dataset has outlines; None if the first object decides.
+        oriented: Whether all of them are oriented boxes; None if the first object decides.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class YoloWriter(ShardWriter):
         splits: Sequence[str] | None = None,
         keypoints: int | None = None,
         polygons: bool | None = None,
+        oriented: bool | None = None,
     ) -> None:
         super().__init__(open_file, names)
         self._classes = classes
@@ -50,6 +52,7 @@ class YoloWriter(ShardWriter):
         self._others = splits is not None and "" in splits
         self._keypoints = keypoints
         self._polygons = polygons
+        self._oriented = oriented
         self._unique = UniqueNames()
         self._kept: list[tuple[str, Sample, str]] = []  # path, sample without its bytes, label file
 
@@ -81,18 +84,20 @@ class YoloWriter(ShardWriter):
             self._keypoints = 0 if boxes.keypoints is None else boxes.keypoints.points.shape[1]
         if self._polygons is None:
             self._polygons = boxes.polygons is not None
+        if self._oriented is None:
+            self._oriented = boxes.oriented
 
     def close(self) -> None:
         names = class_names((sample for _, sample, _ in self._kept), self._classes)
         classes = tuple(names[label] for label in sorted(names) if label >= 0 and label < len(names))
-        scheme = Scheme(classes, self._keypoints or 0)
+        oriented = bool(self._oriented) if self._polygons and not self._keypoints else None
+        scheme = Scheme(classes, self._keypoints or 0, oriented=oriented)
         rows = [row for path, sample, text in self._kept if (row := _row(path, sample, text, scheme))]
         if rows:
             self._put(self._names["annotations"], b"".join(row + b"\n" for row in rows))
         if is_first_shard(self._names["annotations"]):
             others = any(not split_folder(sample) for _, sample, _ in self._kept) or self._others
-            text = config_text(classes=classes, splits=self._splits, keypoints=self._keypoints or 0, others=others)
-            self._put(CONFIG, text)
+            self._put(CONFIG, config_text(scheme, splits=self._splits, others=others))
 
     def _put(self, name: str, data: bytes) -> None:
         with self._open_file(name) as stream:

@@ -43,8 +43,21 @@ function boxElements(cell, width, height) {
       width: `${(box[2] - box[0]) / 1e3}%`, height: `${(box[3] - box[1]) / 1e3}%`,
     };
     const side = tags.get(box);
-    return make("span", { class: "box", style }, ...(side ? [make("b", { class: side, text: data.boxNames[box[4]] })] : []));
+    const tag = side ? [make("b", { class: side, text: data.boxNames[box[4]] })] : [];
+    if (box.length === 6) return [make("span", { class: "box", style }, ...tag)];
+    return [turnedBox(box.slice(6), color, width, height), make("span", { class: "box bounds", style }, ...tag)];
+  }).flat();
+}
+
+// Returns the outline of an oriented box, whose corners are given as x and y in turn: a line for each edge.
+function turnedBox(corners, color, width, height) {
+  const points = [0, 2, 4, 6].map((place) => [corners[place] * width / 1e5, corners[place + 1] * height / 1e5]);
+  const edges = points.map(([x, y], place) => {
+    const [across, down] = [points[(place + 1) % 4][0] - x, points[(place + 1) % 4][1] - y];
+    const turn = `rotate(${Math.atan2(down, across)}rad)`;
+    return make("i", { style: { left: `${x}px`, top: `${y}px`, width: `${Math.hypot(across, down)}px`, transform: turn } });
   });
+  return make("span", { class: "box turned", style: { "--box": color } }, ...edges);
 }
 
 // Returns the image of a cell, as large as fits into a frame, or what is wrong with it.
