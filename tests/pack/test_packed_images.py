@@ -60,7 +60,7 @@ def check(file, rng):
     assert info(pack)[1:] == info(file)[1:]
     height, width = extents(file)
     try:
-        for level in ("base", "avx2"):
+        for level in ("base", "avx2", BEST):
             _core.force_simd_level(level)
             assert _core.restore_image(pack) == bytes(file)
             assert packed(file) == pack

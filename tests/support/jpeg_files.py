@@ -9,7 +9,7 @@ import numpy as np
 
 from pixelmill import _core
 
-BEST = _core.simd_level()
+BEST = "best"  # with all instructions of this machine
 SAMPLINGS = [(1, 1), (2, 1), (2, 2), (1, 2), (4, 1), (4, 2), (2, 4), (1, 4)]  # of the first component; others have 1
 LARGEST = 32767  # a category of 15 bits, the largest that a Huffman symbol can name
 

@@ -36,6 +36,12 @@ inline uint64_t nonzero_places(uint64_t nonzero) {
 constexpr size_t codes_of_block = 2 + 63 + 3;
 constexpr int codes_at_once = 4;
 
+constexpr std::array<uint8_t, 64> numbers_to_63 = [] {
+    std::array<uint8_t, 64> numbers{};
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<uint8_t>(i);
+    return numbers;
+}();
+
 }  // namespace
 
 inline void JpegScanBits::put(uint64_t value, uint32_t size) {
@@ -48,8 +54,31 @@ inline void JpegScanBits::put(uint64_t value, uint32_t size) {
     count &= 7;
 }
 
+#define WIDE_BLOCKS_CODE 0
 #define KERNELS "../codecs/jpeg_scan_writer.inl"
 #include "../kernels/both_levels.inl"
+#undef WIDE_BLOCKS_CODE
+
+#if PIXELMILL_WIDE_BLOCKS
+BEGIN_WIDE_BLOCKS_CODE
+namespace wide_blocks {
+#define WIDE_BLOCKS_CODE 1
+#include "jpeg_scan_writer.inl"
+#undef WIDE_BLOCKS_CODE
+}  // namespace wide_blocks
+END_WIDE_BLOCKS_CODE
+#endif
+
+namespace {
+
+auto* block_writer() {
+#if PIXELMILL_WIDE_BLOCKS
+    if (uses_wide_blocks()) return wide_blocks::write_blocks;
+#endif
+    return AT_THIS_LEVEL(write_blocks);
+}
+
+}  // namespace
 
 bool JpegScanTable::build(const HuffmanSpec& spec) {
     if (!spec.defined) return false;
@@ -73,7 +102,7 @@ bool JpegScanWriter::begin(std::vector<std::byte>& out, uint64_t most, const Jpe
                            const JpegScan& scan, bool zero_padding) {
     out_ = &out;
     most_ = most;
-    write_blocks_ = AT_THIS_LEVEL(write_blocks);
+    write_blocks_ = block_writer();
     blocks_ = 0;
     for (int i = 0; i < scan.count; ++i) {
         const JpegScan::Part& part = scan.parts[static_cast<size_t>(i)];

@@ -18,6 +18,63 @@ inline Code code_of(const JpegScanTable& table, int value, int zeros) {
     return {table.codes[(static_cast<size_t>(zeros) << 4 | size) & 255].all | low_bits(value, size)};
 }
 
+#if WIDE_BLOCKS_CODE
+constexpr __mmask64 all_but_first = ~uint64_t{1};
+
+inline uint64_t nonzero_in_stream(const int16_t* block) {
+    const __m512i upper = _mm512_loadu_si512(block), lower = _mm512_loadu_si512(block + 32);
+    const __mmask64 rows = _mm512_kunpackd(_mm512_test_epi16_mask(lower, lower), _mm512_test_epi16_mask(upper, upper));
+    const __m512i ordered =
+        _mm512_maskz_permutexvar_epi8(all_but_first, _mm512_loadu_si512(zigzag.data()), _mm512_movm_epi8(rows));
+    return _mm512_movepi8_mask(ordered);
+}
+
+template <int number>
+inline __m256i half(__m512i bytes) {
+    return _mm512_maskz_extracti64x4_epi64(0xFF, bytes, number);
+}
+
+// The symbols of coefficients, and the bits that follow them.
+struct Symbols {
+    alignas(64) std::array<uint16_t, 64> numbers, bits;
+
+    // Sets 32 of them. `places`: of coefficients in the block; `zeros`: how many come before each.
+    void set(size_t first, const int16_t* block, __m256i places, __m256i zeros) {
+        const __m512i values = _mm512_permutex2var_epi16(_mm512_loadu_si512(block), _mm512_cvtepu8_epi16(places),
+                                                         _mm512_loadu_si512(block + 32));
+        const __m512i absolute = _mm512_abs_epi16(values);
+        __m512i mask = absolute;  // becomes ones from the highest bit down
+        mask = _mm512_or_si512(mask, _mm512_srli_epi16(mask, 1));
+        mask = _mm512_or_si512(mask, _mm512_srli_epi16(mask, 2));
+        mask = _mm512_or_si512(mask, _mm512_srli_epi16(mask, 4));
+        mask = _mm512_or_si512(mask, _mm512_srli_epi16(mask, 8));
+        const __m512i turned = _mm512_and_si512(_mm512_srai_epi16(values, 15), mask);
+        const __m512i runs = _mm512_slli_epi16(_mm512_cvtepu8_epi16(zeros), 4);
+        const __m512i symbols = _mm512_or_si512(runs, _mm512_popcnt_epi16(mask));
+        _mm512_store_si512(numbers.data() + first, _mm512_and_si512(symbols, _mm512_set1_epi16(255)));
+        _mm512_store_si512(bits.data() + first, _mm512_xor_si512(absolute, turned));
+    }
+};
+
+// Does what the function of the same name below does, for 32 coefficients at a time.
+inline Code* add_codes(Code* list, const JpegScanTable& table, const int16_t* block, uint64_t left) {
+    const __m512i every = _mm512_loadu_si512(numbers_to_63.data()), one = _mm512_set1_epi8(1);
+    const __m512i in_stream = _mm512_maskz_compress_epi8(left, every);
+    const __m512i in_block = _mm512_maskz_compress_epi8(left, _mm512_loadu_si512(zigzag.data()));
+    const __m512i before = _mm512_maskz_permutexvar_epi8(all_but_first, _mm512_sub_epi8(every, one), in_stream);
+    const __m512i zeros = _mm512_sub_epi8(_mm512_sub_epi8(in_stream, before), one);
+    const auto count = static_cast<size_t>(std::popcount(left));
+    Symbols found;
+    found.set(0, block, half<0>(in_block), half<0>(zeros));
+    if (count > 32) found.set(32, block, half<1>(in_block), half<1>(zeros));
+    for (size_t i = 0; i < count; i += codes_at_once) {
+        for (size_t k = i; k < i + codes_at_once; ++k) list[k] = {table.codes[found.numbers[k]].all | found.bits[k]};
+    }
+    return list + count;
+}
+#else
+inline uint64_t nonzero_in_stream(const int16_t* block) { return nonzero_places(pack_kernels().nonzero(block)); }
+
 // Without runs of more than 15 zeros. Several at a time, so that the processor can predict where a block ends; what
 // comes after it does not count.
 inline Code* add_codes(Code* list, const JpegScanTable& table, const int16_t* block, uint64_t left) {
@@ -32,6 +89,7 @@ inline Code* add_codes(Code* list, const JpegScanTable& table, const int16_t* bl
     }
     return end;
 }
+#endif
 
 inline Code* add_codes_with_long_runs(Code* list, const JpegScanTable& table, const int16_t* block, uint64_t left) {
     int before = 0;
@@ -62,7 +120,6 @@ inline bool write_codes(JpegScanBits& to, const Code* list, const Code* end) {
 bool write_blocks(JpegScanBits& to, const int16_t* const* blocks, const JpegScanBlock* kinds, size_t count, int* last) {
     Code codes[JpegScanWriter::most_blocks * codes_of_block + codes_at_once];
     Code* end = codes;
-    const auto nonzero = pack_kernels().nonzero;
     for (size_t i = 0; i < count; ++i) {
         const int16_t* const block = blocks[i];
         int& before = last[kinds[i].component];
@@ -74,7 +131,7 @@ bool write_blocks(JpegScanBits& to, const int16_t* const* blocks, const JpegScan
         const Code symbol = kinds[i].dc->codes[size];
         *end++ = Code::of(symbol.bits() >> size, symbol.size() - size);
         *end++ = Code::of(low_bits(difference, size) | (symbol.bits() & Code::missing), size);
-        const uint64_t left = nonzero_places(nonzero(block));
+        const uint64_t left = nonzero_in_stream(block);
         const JpegScanTable& table = *kinds[i].ac;
         end =
             has_long_run(left) ? add_codes_with_long_runs(end, table, block, left) : add_codes(end, table, block, left);

@@ -1,27 +1,49 @@
 #include "pack_sections.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "../platform/compiler.h"
 
 namespace pixelmill {
 namespace {
 
-// Adds a field to bytes that are zero. Touches three bytes.
-void put_field(uint8_t* to, uint32_t bit, int value, uint32_t width) {
-    const uint32_t field = (static_cast<uint32_t>(value) & ((1u << width) - 1)) << bit % 8;
-    to += bit / 8;
-    to[0] = static_cast<uint8_t>(to[0] | field);
-    to[1] = static_cast<uint8_t>(to[1] | field >> 8);
-    to[2] = static_cast<uint8_t>(to[2] | field >> 16);
-}
+// The number of the smallest width of at least so many bits.
+constexpr std::array<uint8_t, 17> dc_width_numbers = [] {
+    std::array<uint8_t, 17> numbers{};
+    for (size_t bits = 1; bits < numbers.size(); ++bits)
+        numbers[bits] = static_cast<uint8_t>(numbers[bits - 1] + (pack_dc_widths[numbers[bits - 1]] < bits ? 1 : 0));
+    return numbers;
+}();
 
 // The number of the smallest width that holds eight differences.
-size_t dc_width_of(const int16_t* differences) {
-    int most = 0;
+uint8_t dc_width_of(const int16_t* differences) {
+    int any = 0, bits = 0;  // what is the same as the sign needs no bit but that of the sign
     for (int k = 0; k < 8; ++k) {
-        if (differences[k] != 0) most = std::max(most, pack_width(differences[k]));
+        any |= differences[k];
+        bits |= differences[k] ^ differences[k] >> 15;
     }
-    return static_cast<size_t>(std::lower_bound(pack_dc_widths.begin(), pack_dc_widths.end(), most) -
-                               pack_dc_widths.begin());
+    return dc_width_numbers[any == 0 ? 0 : static_cast<size_t>(pack_width(bits))];
+}
+
+void store_little_endian(uint8_t* to, uint64_t value) {
+    if constexpr (std::endian::native == std::endian::big) value = byteswap(value);
+    std::memcpy(to, &value, sizeof value);
+}
+
+uint64_t four_fields(const int16_t* values, uint32_t width) {
+    uint64_t fields = 0;
+    for (uint32_t k = 0; k < 4; ++k) fields |= uint64_t{values[k] & ((1u << width) - 1)} << k * width;
+    return fields;
+}
+
+// Writes eight fields of `width` bytes in all, and zeros after them. Those of odd widths have 9 bits at most.
+void put_eight(uint8_t* to, const int16_t* values, uint32_t width) {
+    const uint64_t first = four_fields(values, width), second = four_fields(values + 4, width);
+    const uint32_t whole = width / 2;  // bytes of four fields; half a byte is left of those of an odd width
+    store_little_endian(to, first);
+    store_little_endian(to + whole, width % 2 == 0 ? second : first >> 8 * whole | second << 4);
 }
 
 }  // namespace
@@ -73,19 +95,21 @@ void PackSectionsWriter::add_dc_row(const PackSource& source, int component, int
     const int16_t* block = source.block(component, row, 0);
     for (size_t i = 1; i < static_cast<size_t>(blocks); ++i)
         differences_[i] = static_cast<int16_t>(block[64 * i] - block[64 * (i - 1)]);
-    put_field(out.add(2), 0, block[0], 16);
+    uint8_t* const first = out.add(2);
+    first[0] = static_cast<uint8_t>(block[0]);
+    first[1] = static_cast<uint8_t>(block[0] >> 8);
     uint8_t* const widths = out.add((groups + 1) / 2);
     std::array<uint8_t, 8200 / 8> numbers;  // a row of 65500 pixels has 8188 blocks, and an MCU's padding
     size_t total = 0;
     for (size_t group = 0; group < groups; ++group) {
-        numbers[group] = static_cast<uint8_t>(dc_width_of(differences_.data() + 8 * group));
+        numbers[group] = dc_width_of(differences_.data() + 8 * group);
         widths[group / 2] = static_cast<uint8_t>(widths[group / 2] | numbers[group] << group % 2 * 4);
         total += pack_dc_widths[numbers[group]];
     }
     uint8_t* to = out.add(total);
     for (size_t group = 0; group < groups; ++group) {
         const uint32_t width = pack_dc_widths[numbers[group]];
-        for (uint32_t k = 0; width > 0 && k < 8; ++k) put_field(to, k * width, differences_[8 * group + k], width);
+        put_eight(to, differences_.data() + 8 * group, width);
         to += width;
     }
 }

@@ -9,6 +9,8 @@ namespace pixelmill {
 
 namespace {
 
+constexpr int64_t strip = 64;  // places that are looked at together
+
 struct Support {
     int32_t nodes[4];
     float weights[4];
@@ -46,11 +48,14 @@ DisplacedPlaces::DisplacedPlaces(const FieldNodes& nodes, const std::array<doubl
       height_(height),
       width_(width),
       line_(arena.take<float>(static_cast<size_t>(2 * nodes.columns))),
-      first_(arena.take<int32_t>(static_cast<size_t>(4 * width))),
+      cells_(arena.take<Cell>(static_cast<size_t>(nodes.columns))),
       weights_(arena.take<float>(static_cast<size_t>(4 * width))) {
+    Cell* cell = cells_;
     for (int64_t x = 0; x < width; ++x) {
         const Support made = support(x, width, nodes.columns, nodes.smooth);
-        std::copy_n(made.nodes, 4, first_ + 4 * x);
+        if (x > 0 && made.nodes[1] != cell->nodes[1]) ++cell;
+        cell->end = x + 1;
+        std::copy_n(made.nodes, 4, cell->nodes);
         for (int64_t k = 0; k < 4; ++k) weights_[k * width + x] = made.weights[k];
     }
     double area = 0;
@@ -61,13 +66,40 @@ DisplacedPlaces::DisplacedPlaces(const FieldNodes& nodes, const std::array<doubl
     turns_left_ = area < 0;
 }
 
+// Twice the area of the triangle of a place and an edge; negative where the place is outside.
+double DisplacedPlaces::inside_edge(int number, double x, double y) const {
+    const double *a = polygon_.points + 2 * number, *b = polygon_.points + 2 * ((number + 1) % polygon_.count);
+    const double side = (b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]);
+    return turns_left_ ? -side : side;
+}
+
 bool DisplacedPlaces::is_inside(double x, double y) const {
     for (int i = 0; i < polygon_.count; ++i) {
-        const double *a = polygon_.points + 2 * i, *b = polygon_.points + 2 * ((i + 1) % polygon_.count);
-        const double side = (b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]);
-        if (turns_left_ ? side > 1e-6 : side < -1e-6) return false;
+        if (inside_edge(i, x, y) < -1e-6) return false;
     }
     return true;
+}
+
+// Most strips lie on one side of every edge. If the corners of a box around a strip do, all of its places do.
+void DisplacedPlaces::keep_inside(float* x, float* y, int64_t count) const {
+    constexpr double unsure = 1e-3;  // far more than the rounding of an area
+    const PlaceBox box = place_passes().box(x, y, count);
+    bool all = true;
+    const double left = static_cast<double>(box.low_x) + 0.5, right = static_cast<double>(box.high_x) + 0.5,
+                 top = static_cast<double>(box.low_y) + 0.5, bottom = static_cast<double>(box.high_y) + 0.5;
+    for (int i = 0; i < polygon_.count; ++i) {
+        const auto [low, high] = std::minmax({inside_edge(i, left, top), inside_edge(i, right, top),
+                                              inside_edge(i, left, bottom), inside_edge(i, right, bottom)});
+        if (high < -unsure) {
+            std::fill_n(x, count, nowhere);
+            std::fill_n(y, count, nowhere);
+            return;
+        }
+        all = all && low > unsure;
+    }
+    for (int64_t i = 0; !all && i < count; ++i) {
+        if (!is_inside(static_cast<double>(x[i]) + 0.5, static_cast<double>(y[i]) + 0.5)) x[i] = y[i] = nowhere;
+    }
 }
 
 void DisplacedPlaces::row(float* x, float* y, int64_t at, int64_t width) const {
@@ -80,25 +112,20 @@ void DisplacedPlaces::row(float* x, float* y, int64_t at, int64_t width) const {
     }
     const PlacePasses& passes = place_passes();
     // The pixels of a cell look at the same nodes, so that the loop over them is one of vectors.
-    for (int64_t first = 0; first < width;) {
-        const int32_t* nodes = first_ + 4 * first;
-        int64_t end = first + 1;
-        while (end < width && first_[4 * end + 1] == nodes[1]) ++end;
+    const Cell* cell = cells_;
+    for (int64_t first = 0; first < width; first = cell++->end) {
         float across[4], down[4];
         for (int k = 0; k < 4; ++k) {
-            across[k] = line_[2 * nodes[k]] * static_cast<float>(width_);
-            down[k] = line_[2 * nodes[k] + 1] * static_cast<float>(height_);
+            across[k] = line_[2 * cell->nodes[k]] * static_cast<float>(width_);
+            down[k] = line_[2 * cell->nodes[k] + 1] * static_cast<float>(height_);
         }
         const float* weights = weights_ + first;
-        passes.displace(x + first, weights, width_, across, static_cast<float>(first), 1, end - first);
-        passes.displace(y + first, weights, width_, down, static_cast<float>(at), 0, end - first);
-        first = end;
+        const int64_t count = cell->end - first;
+        passes.displace(x + first, weights, width_, across, static_cast<float>(first), 1, count);
+        passes.displace(y + first, weights, width_, down, static_cast<float>(at), 0, count);
     }
-    if (polygon_.count > 0) {
-        for (int64_t i = 0; i < width; ++i) {
-            if (!is_inside(static_cast<double>(x[i]) + 0.5, static_cast<double>(y[i]) + 0.5)) x[i] = y[i] = nowhere;
-        }
-    }
+    for (int64_t first = 0; polygon_.count > 0 && first < width; first += strip)
+        keep_inside(x + first, y + first, std::min(strip, width - first));
     map_row(x, y, width);
 }
 

@@ -31,7 +31,9 @@ class DisplacedPlaces : public SourcePlaces {
     void row(float* x, float* y, int64_t at, int64_t width) const override;
 
    private:
+    double inside_edge(int number, double x, double y) const;
     bool is_inside(double x, double y) const;
+    void keep_inside(float* x, float* y, int64_t count) const;
     void map_row(float* x, float* y, int64_t width) const;
 
     FieldNodes nodes_;
@@ -39,9 +41,13 @@ class DisplacedPlaces : public SourcePlaces {
     ConvexPolygon polygon_;
     int64_t height_, width_;
     bool turns_left_ = false;
-    float* line_;     // the nodes of the current row, blended
-    int32_t* first_;  // for each column its four nodes
-    float* weights_;  // and their weights, those of all columns for the first node, then for the next
+    float* line_;  // the nodes of the current row, blended
+    struct Cell {
+        int64_t end;  // of its columns
+        int32_t nodes[4];
+    };
+    Cell* cells_;
+    float* weights_;  // of the nodes of each column, those of all columns for the first node, then for the next
 };
 
 }  // namespace pixelmill

@@ -1,5 +1,8 @@
 #include "places.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "simd.h"
 
 namespace pixelmill {

@@ -41,4 +41,49 @@ inline void displace(float* x, const float* weights, int64_t width, const float*
     }
 }
 
-constexpr PlacePasses place_passes{project_row, project, move, displace};
+struct PlaceRange {
+    float low, high;
+    float finite;  // 0, or NaN after a number that is not finite
+};
+
+inline PlaceRange range_of(const float* numbers, int64_t count) {
+#if AVX2_CODE
+    if (count >= 8) {
+        __m256 low = _mm256_loadu_ps(numbers), high = low, finite = _mm256_setzero_ps();
+        for (int64_t next = 0; next < count; next += 8) {
+            const __m256 eight = _mm256_loadu_ps(numbers + std::min(next, count - 8));
+            low = _mm256_min_ps(low, eight);
+            high = _mm256_max_ps(high, eight);
+            finite = _mm256_add_ps(finite, _mm256_mul_ps(eight, _mm256_setzero_ps()));
+        }
+        const auto halves = [](__m256 eight) {
+            return std::pair(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+        };
+        const auto [low_a, low_b] = halves(low);
+        const auto [high_a, high_b] = halves(high);
+        const auto [sum_a, sum_b] = halves(finite);
+        __m128 lows = _mm_min_ps(low_a, low_b), highs = _mm_max_ps(high_a, high_b), sums = _mm_add_ps(sum_a, sum_b);
+        lows = _mm_min_ps(lows, _mm_movehl_ps(lows, lows));
+        highs = _mm_max_ps(highs, _mm_movehl_ps(highs, highs));
+        sums = _mm_add_ps(sums, _mm_movehl_ps(sums, sums));
+        return {std::min(_mm_cvtss_f32(lows), _mm_cvtss_f32(_mm_movehdup_ps(lows))),
+                std::max(_mm_cvtss_f32(highs), _mm_cvtss_f32(_mm_movehdup_ps(highs))),
+                _mm_cvtss_f32(sums) + _mm_cvtss_f32(_mm_movehdup_ps(sums))};
+    }
+#endif
+    PlaceRange made{numbers[0], numbers[0], 0};
+    for (int64_t i = 0; i < count; ++i) {
+        made.low = std::min(made.low, numbers[i]);
+        made.high = std::max(made.high, numbers[i]);
+        made.finite += numbers[i] * 0;
+    }
+    return made;
+}
+
+inline PlaceBox box(const float* x, const float* y, int64_t count) {
+    const PlaceRange across = range_of(x, count), down = range_of(y, count);
+    const float finite = across.finite + down.finite;
+    return {across.low + finite, across.high + finite, down.low + finite, down.high + finite};
+}
+
+constexpr PlacePasses place_passes{project_row, project, move, displace, box};

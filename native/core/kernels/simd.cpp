@@ -42,31 +42,45 @@ std::atomic<SimdLevel>& current() {
     return level;
 }
 
-bool has_wide_tables() {
+// What only some processors with AVX2 have besides.
+struct Extensions {
+    bool wide_tables = false, wide_blocks = false;
+};
+
+Extensions extensions() {
+    Extensions found;
 #if PIXELMILL_WIDE_TABLES
     __builtin_cpu_init();
-    return std::getenv("PIXELMILL_SIMD") == nullptr && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi");
-#else
-    return false;
+    found.wide_tables =
+        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi");
+    found.wide_blocks = found.wide_tables && detected() == SimdLevel::avx2 && __builtin_cpu_supports("avx512vbmi2") &&
+                        __builtin_cpu_supports("avx512bitalg");
 #endif
+    return found;
 }
 
-std::atomic<bool>& wide_tables() {
-    static std::atomic<bool> used{has_wide_tables()};
-    return used;
+std::atomic<Extensions>& used() {
+    static std::atomic<Extensions> now{std::getenv("PIXELMILL_SIMD") == nullptr ? extensions() : Extensions{}};
+    return now;
 }
 
 }  // namespace
 
-bool uses_wide_tables() { return wide_tables().load(std::memory_order_relaxed); }
+bool uses_wide_tables() { return used().load(std::memory_order_relaxed).wide_tables; }
+
+bool uses_wide_blocks() { return used().load(std::memory_order_relaxed).wide_blocks; }
 
 SimdLevel simd_level() { return current().load(std::memory_order_relaxed); }
 
 void force_simd_level(SimdLevel level) {
-    wide_tables().store(false, std::memory_order_relaxed);
+    used().store({}, std::memory_order_relaxed);
     static const SimdLevel highest = detected();  // CPUID is slow, above all in virtual machines
     if (level <= highest) current().store(level, std::memory_order_relaxed);
+}
+
+void force_best_instructions() {
+    force_simd_level(detected());
+    used().store(extensions(), std::memory_order_relaxed);
 }
 
 const char* name_of(SimdLevel level) {

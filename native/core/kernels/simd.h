@@ -22,6 +22,8 @@
 #define PIXELMILL_AVX2 1
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <simde/x86/avx2.h>
+
+#include "neon.h"
 // NEON belongs to every such processor.
 #define BEGIN_AVX2_CODE
 #define END_AVX2_CODE
@@ -44,6 +46,25 @@
 #define PIXELMILL_WIDE_TABLES 0
 #endif
 
+// Blocks of 64 coefficients in two registers need AVX-512 with VBMI2 and BITALG, which `uses_wide_blocks` asks the
+// processor for.
+#if PIXELMILL_BMI2
+#define PIXELMILL_WIDE_BLOCKS 1
+// clang-format off: a pragma is one string
+#if defined(__clang__)
+#define BEGIN_WIDE_BLOCKS_CODE \
+    _Pragma("clang attribute push(__attribute__((target(\"bmi,bmi2,lzcnt,popcnt,avx512vbmi,avx512vbmi2,avx512bitalg\"))), apply_to = function)")
+#define END_WIDE_BLOCKS_CODE _Pragma("clang attribute pop")
+#else
+#define BEGIN_WIDE_BLOCKS_CODE \
+    _Pragma("GCC push_options") _Pragma("GCC target(\"bmi,bmi2,lzcnt,popcnt,avx512vbmi,avx512vbmi2,avx512bitalg\")")
+#define END_WIDE_BLOCKS_CODE _Pragma("GCC pop_options")
+#endif
+// clang-format on
+#else
+#define PIXELMILL_WIDE_BLOCKS 0
+#endif
+
 // What both_levels.inl built under this name for the level that runs.
 #if PIXELMILL_AVX2
 #define AT_THIS_LEVEL(name) (simd_level() == SimdLevel::avx2 ? avx2::name : base::name)
@@ -63,6 +84,12 @@ void force_simd_level(SimdLevel level);
 
 // Whether this machine has AVX-512 VBMI. PIXELMILL_SIMD=avx2 turns it off, as does forcing a level.
 bool uses_wide_tables();
+
+// The same for AVX-512 with VBMI2 and BITALG.
+bool uses_wide_blocks();
+
+// Uses all that the machine has again, after `force_simd_level`.
+void force_best_instructions();
 
 const char* name_of(SimdLevel level);
 

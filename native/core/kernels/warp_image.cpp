@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "convert.h"
+#include "places.h"
 #include "simd.h"
 #include "source_places.h"
 #include "warp.h"
@@ -208,7 +209,8 @@ class ImageWarp {
             for (int64_t first = 0; first < width; first += WarpCoordinates::columns) {
                 const auto count = static_cast<int>(std::min<int64_t>(WarpCoordinates::columns, width - first));
                 auto* out = reinterpret_cast<uint8_t*>(out_.at(first, at));
-                if (is_all_inner(x + first, y + first, count)) {
+                const PlaceBox box = place_passes().box(x + first, y + first, count);
+                if (is_inner(box.low_x, box.low_y) && is_inner(box.high_x, box.high_y)) {
                     inner(out, x + first, y + first, 0, count);
                 } else {
                     outer(out, x + first, y + first, 0, count);
@@ -218,12 +220,6 @@ class ImageWarp {
     }
 
    private:
-    bool is_all_inner(const float* xs, const float* ys, int count) const {
-        bool all = true;
-        for (int i = 0; i < count; ++i) all &= is_inner(xs[i], ys[i]);
-        return all;
-    }
-
     bool all_inner(const WarpCoordinates& coordinates, int64_t rows, int from, int to) const {
         const auto corner = [&](int64_t r, int i) {
             return is_inner(coordinates.place[0][r][i], coordinates.place[1][r][i]);
@@ -250,9 +246,8 @@ class ImageWarp {
     }
 
     bool is_inner(float x, float y) const {
-        // Without branches, so that loops over it become vectors.
-        return (x >= bounds_.inner_low) & (x <= bounds_.inner_high[0]) & (y >= bounds_.inner_low) &
-               (y <= bounds_.inner_high[1]);
+        return x >= bounds_.inner_low && x <= bounds_.inner_high[0] && y >= bounds_.inner_low &&
+               y <= bounds_.inner_high[1];
     }
 
     void inner(uint8_t* out, const float* xs, const float* ys, int from, int to) {
