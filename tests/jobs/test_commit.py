@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from small_jobs import NumbersJob
 
+from pixelmill.errors import ArgumentError
 from pixelmill.jobs import run_job
+from pixelmill.jobs.shard_files import OutputStream
 from pixelmill.jobs.storage import LocalStorage
 
 
@@ -66,3 +68,20 @@ def test_the_manifest_has_the_hash_of_every_file(tmp_path: Path) -> None:
     assert len(listed) == 5
     for file in listed:
         assert file["sha256"] == hashlib.sha256((tmp_path / "out" / file["name"]).read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("rest", [b"", b"rest", bytes(3 << 20)])
+def test_a_beginning_that_is_written_again_is_hashed(rest: bytes, tmp_path: Path) -> None:
+    with OutputStream(tmp_path / "x", shown="x") as stream:
+        stream.write(b"head")
+        stream.write(rest)
+        for offset, whence in ((1, 0), (0, 1), (0, 2)):
+            with pytest.raises(ArgumentError, match="only be written again from its beginning"):
+                stream.seek(offset, whence)
+        assert stream.tell() == 4 + len(rest)
+        assert stream.seek(0) == 0
+        stream.write(b"HEAD")
+        assert stream.tell() == 4
+    assert (tmp_path / "x").read_bytes() == b"HEAD" + rest
+    found = stream.record("x")
+    assert (found.bytes, found.sha256) == (4 + len(rest), hashlib.sha256(b"HEAD" + rest).hexdigest())

@@ -118,3 +118,17 @@ def test_a_killed_job_from_s3_to_s3_leaves_nothing(tmp_path: Path) -> None:
     assert sum(name.endswith(".tfrecord") for name in made) == 3 and "manifest.json" in made
     for at in (requests // 2, requests * 3 // 4):
         assert job.killed(at) == []
+
+
+def test_a_new_job_asks_a_store_few_questions(server: LoopbackS3) -> None:
+    """Requests that wait for one another are the cost of a small job: they are counted."""
+    run_job(JOB, "s3://data/new", workers=1)
+    shards = len(JOB.shards)
+    # Before: the folder, its locks, the folder again, its plan, the lock and its rivals.
+    # For each shard: the lock and its rivals, twice. At the end: sidecars, for the sizes, for the closing file and for
+    # the manifest; the folders of the output and of the state; the manifest; the lock and its rivals, twice; the state
+    # again, and the lock.
+    lists, gets = 4 + 2 * shards + 6, 2 + 2 * shards + 3 * shards + 4
+    assert server.counts["LIST"] <= lists
+    assert server.counts["GET"] <= gets
+    assert server.counts.get("HEAD", 0) == 0

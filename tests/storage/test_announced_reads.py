@@ -8,6 +8,7 @@ import pytest
 from loopback_s3 import LoopbackS3
 
 from pixelmill.storage.announced_reads import AnnouncedReads, whole_file
+from pixelmill.storage.local import FileStat
 from pixelmill.storage.options import using
 
 PATHS = [f"s3://data/{number}" for number in range(6)]
@@ -41,3 +42,18 @@ def test_other_reads_replace_those_announced_before(server: LoopbackS3) -> None:
     reads.begin(map(whole_file, [PATHS[4], PATHS[0]]))
     assert taken(reads, [PATHS[4], PATHS[0]]) == [b"4", b"0"]
     assert reads.take(PATHS[1], 0, -1) is None
+
+
+def test_a_file_of_known_size_is_one_request_that_notices_growth(server: LoopbackS3) -> None:
+    server.put("data/1", b"x" * 99)  # 1 byte when it was listed
+    server.put("data/2", b"")
+    reads = AnnouncedReads()
+    sizes = [FileStat(1, 0), FileStat(1, 0), FileStat(0, 0), FileStat(1, 0)]
+    reads.begin(map(whole_file, PATHS[:4], sizes))
+    assert reads.take(PATHS[0], 0, -1) == b"0"
+    with pytest.raises(OSError, match="had 1 bytes when it was listed, and has more now"):
+        reads.take(PATHS[1], 0, -1)
+    assert taken(reads, PATHS[2:4]) == [b"", b"3"]
+    ranges = {key: (offset, length) for key, offset, length in server.log}
+    assert ranges["data/0"] == (0, 1)
+    assert len(server.log) == 4

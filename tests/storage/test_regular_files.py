@@ -18,8 +18,9 @@ from dataset_cases import encoded
 from pixelmill import Pipeline, fn, storage
 from pixelmill.codecs import imread
 from pixelmill.errors import ArgumentError, DataError, PixelmillError
-from pixelmill.formats import coco, lmdb, recordio, tfrecord, webdataset, zip
+from pixelmill.formats import coco, recordio, tfrecord, webdataset, zip
 from pixelmill.formats.file_index import from_list, from_root
+from pixelmill.formats.lmdb import tree
 from pixelmill.formats.recognize import file_format
 from pixelmill.ingest.labels import read_labels
 from pixelmill.jobs import job_status
@@ -144,7 +145,7 @@ def test_containers_lists_and_recipes_are_regular_files(
         lambda: from_list(name),
         lambda: load_recipe(name),
         lambda: read_labels(name),
-        lambda: lmdb.opened(name).__enter__(),
+        lambda: tree.opened(name).__enter__(),
     ]
     for read in reads:
         with pytest.raises(PixelmillError, match=words):

@@ -119,6 +119,11 @@ class ConvertJob(DatasetJob):
         """Number of samples to write."""
         return len(self.order)
 
+    def expect(self, numbers: Sequence[int]) -> None:
+        """Announce the samples of these shards."""
+        coming = itertools.chain.from_iterable(range(*self.bounds[number]) for number in numbers)
+        self.dataset.expect(int(self.order[position]) for position in coming)
+
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         """Write the samples of one shard."""
         if number == 0:
@@ -127,10 +132,8 @@ class ConvertJob(DatasetJob):
         with open_shard(
             self.to, files.open, number=number, count=len(self.bounds), **self.writer_options(keys)
         ) as writer:
-            positions = range(*self.bounds[number])
-            coming = itertools.chain(positions, *(range(*self.bounds[later]) for later in files.following))
-            self.dataset.expect(int(self.order[position]) for position in coming)
-            for position in positions:
+            self.expect((number, *files.following))
+            for position in range(*self.bounds[number]):
                 item = int(self.order[position])
                 try:
                     sample, notes = self.encoding.apply(

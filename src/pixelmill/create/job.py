@@ -17,7 +17,8 @@ from pixelmill.formats.registry import open_shard, shard_names
 from pixelmill.formats.sample import Sample
 from pixelmill.jobs.disk import explained
 from pixelmill.jobs.job import Job, ShardPlan, ShardReport
-from pixelmill.jobs.shard_files import OutputStream, ShardFiles
+from pixelmill.jobs.output_stream import OutputStream
+from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.create import FILES
 
 

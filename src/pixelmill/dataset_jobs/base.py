@@ -54,7 +54,12 @@ class DatasetJob(Job):
     @cached_property
     def dataset(self) -> Dataset:
         """The dataset that is read."""
-        return self.open() if self.opened is None else self.opened
+        if self.opened is not None:
+            return self.opened
+        with storage.keeping_listings():
+            opened = self.open()
+            _ = opened.remote_stats  # while its folders are known
+        return opened
 
     @cached_property
     def file_names(self) -> FileNames | None:
@@ -76,7 +81,7 @@ class DatasetJob(Job):
         """All files of the dataset; a missing one counts as empty, and is reported when it is read."""
         base = self.source if isinstance(self.source, str) else ""
         files = self.dataset.files
-        for path, stat in zip(files, storage.stats(files), strict=True):
+        for path, stat in zip(files, self.dataset.remote_stats or storage.stats(files), strict=True):
             found = storage.FileStat(0, 0) if isinstance(stat, OSError) else stat
             yield InputFile(path.removeprefix(base).lstrip("/"), found.size, found.modified)
 
@@ -125,7 +130,7 @@ class DatasetJob(Job):
             return {"classes": found.classes, "masks": found.masks, "divided": is_divided(found.splits)}
         if self.to in OBJECT_FORMATS and self.file_names is not None:
             found = self.file_names
-            shapes = {"splits": found.splits, "keypoints": found.keypoints, "polygons": found.polygons}
+            shapes = {name: getattr(found, name) for name in ("splits", "keypoints", "polygons", "oriented")}
             return {"classes": found.objects or None, **(shapes if self.to == "yolo" else {})}
         if self.to == "parquet":
             return {"classes": self.dataset.classes or None}

@@ -37,6 +37,7 @@ class FileNames:
         splits: The subsets of the samples, an empty name for samples without one.
         keypoints: The largest number of keypoints of an object.
         polygons: Whether any object has an outline.
+        oriented: Whether all outlines are oriented boxes.
     """
 
     names: tuple[str, ...]
@@ -46,6 +47,7 @@ class FileNames:
     splits: tuple[str, ...] = ()
     keypoints: int = 0
     polygons: bool = False
+    oriented: bool = False
 
     def save(self, path: Path) -> None:
         """Save the names for worker processes."""
@@ -79,7 +81,7 @@ def find_file_names(
         dataset.expect(numbers)
     objects: dict[int, str] = {}
     splits: dict[str, None] = {}
-    keypoints, polygons = 0, False
+    keypoints, outlined = 0, set[bool]()  # whether outlines are oriented boxes, for each sample that has some
     for number in numbers:
         try:
             outline = dataset.outline(int(number))
@@ -91,7 +93,8 @@ def find_file_names(
             if outline.boxes is not None:
                 points = outline.boxes.keypoints
                 keypoints = max(keypoints, 0 if points is None else points.points.shape[1])
-                polygons = polygons or outline.boxes.polygons is not None
+                if outline.boxes.polygons is not None:
+                    outlined.add(outline.boxes.oriented)
             kept: dict[str, Any] = {"image": outline.image[:16], "mask": None, "boxes": None, "extra": {}}
             outlines.append(Sample(**{**vars(outline), **kept}))
         except DataError:
@@ -103,8 +106,9 @@ def find_file_names(
         _name(unique, outline, at, to=to, ending=ending, divided=divided) for at, outline in enumerate(outlines)
     )
     classes = _classes(zip(names, outlines, strict=True), divided=divided) if to == "folder" else ()
+    listed = _object_classes(objects, dataset.classes)
     return FileNames(
-        names, classes, masks, _object_classes(objects, dataset.classes), tuple(splits), keypoints, polygons
+        names, classes, masks, listed, tuple(splits), keypoints, polygons=bool(outlined), oriented=outlined == {True}
     )
 
 

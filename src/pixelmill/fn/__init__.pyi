@@ -2930,6 +2930,29 @@ def water(
         seed: A seed for its random numbers.
     """
 
+def webp_compression_distortion(
+    data: _Data | _Constant,
+    /,
+    *,
+    quality: int | _Node = 50,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Add WebP compression artifacts: encode images with Pillow, lossy, and decode them again.
+
+    The pixels depend on the version of libwebp that Pillow uses, and on nothing else.
+
+    Args:
+        data: RGB images of type uint8, of at most 16383 pixels a side.
+        quality: WebP quality, from 1 (worst) to 100; other values are clamped.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def zeros(
     *,
     shape: _Ints | _Node | None = None,

@@ -240,7 +240,8 @@ def dataset(
 
     Returns a dictionary with a node for each column: `image` and `mask` (encoded, uint8, one axis; an empty mask if a
     sample has none), `label` (int64, one axis, as many as the sample has), `target` (the same as float32), `boxes`
-    (float32, (n, 4): left, top, right, bottom as fractions of the size) and `box_label` (int64, one axis).
+    (float32, (n, 4): left, top, right, bottom as fractions of the size), `box_label` (int64, one axis) and `corners`
+    (float32, (n, 4, 2): x and y of the corners of each box, which may be an oriented one, as fractions of the size).
 
     Args:
         path: A folder, a file, a pattern such as `train-*.tfrecord`, or several files.

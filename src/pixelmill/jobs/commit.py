@@ -22,8 +22,9 @@ from pixelmill.jobs.disk import explained, space_explained, sync_folder, write_f
 from pixelmill.jobs.job import Job, ShardReport, dump_job, load_job
 from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, shard_entry
-from pixelmill.jobs.shard_files import FileRecord, OutputStream, ShardFiles, bring_to_disk
-from pixelmill.jobs.storage import Storage, open_storage
+from pixelmill.jobs.output_stream import FileRecord, OutputStream
+from pixelmill.jobs.shard_files import ShardFiles, bring_to_disk
+from pixelmill.jobs.storage import Finished, Storage, open_storage
 from pixelmill.options.running import OnError
 
 INTENT = "shard-{:05d}.json"
@@ -188,7 +189,7 @@ class ShardTask:
 
 
 def place(
-    storage: Storage, finished: Mapping[str, tuple[Path, FileRecord]], *, durable: bool = True
+    storage: Storage, finished: Mapping[str, tuple[Finished, FileRecord]], *, durable: bool = True
 ) -> list[FileRecord]:
     """Rename finished files to their final names, and make the names durable."""
     storage.adopt({name: path for name, (path, _) in finished.items()})
@@ -220,7 +221,8 @@ def write_through(storage: Storage, name: str, pieces: Iterable[bytes], *, scrat
     path = scratch / PurePosixPath(name).name
     with OutputStream(path, shown=storage.where(name)) as stream:
         stream.writelines(pieces)
-    bring_to_disk({storage.where(name): path})
+    if not storage.is_remote:
+        bring_to_disk({storage.where(name): path})
     place(storage, {name: (path, stream.record(name))})
 
 

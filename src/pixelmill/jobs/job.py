@@ -108,6 +108,9 @@ class Job(ABC):
         """All files that the job reads."""
         return ()
 
+    def expect(self, numbers: Sequence[int]) -> None:  # noqa: B027 - may be left out
+        """Begin to fetch what these shards read; `make_shard` of the first of them follows."""
+
     @property
     def versions(self) -> Mapping[str, str]:
         """Versions of other software that decides the bytes, in addition to pixelmill and its codecs."""

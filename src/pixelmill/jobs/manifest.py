@@ -19,7 +19,7 @@ import PIL
 from pixelmill import __version__, _core
 from pixelmill.errors import ArgumentError, DataError, EngineError, Event
 from pixelmill.jobs.job import Job, ShardReport, plan_options
-from pixelmill.jobs.shard_files import FileRecord
+from pixelmill.jobs.output_stream import FileRecord
 from pixelmill.jobs.storage import Storage, check_name
 
 NAME = "manifest.json"

@@ -20,7 +20,8 @@ from pixelmill.jobs.commit import Site, json_line, place, scratch_folder, write_
 from pixelmill.jobs.job import Job, ShardReport
 from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, JobPlan, differences, shard_entry
-from pixelmill.jobs.shard_files import FileRecord, ShardFiles
+from pixelmill.jobs.output_stream import FileRecord
+from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.jobs.sharing import STATE, check_shared, refuse_added
 from pixelmill.jobs.storage import Storage
 from pixelmill.options.running import Exists
@@ -54,6 +55,10 @@ class JobOutput:
 
     def situation(self, exists: Exists, *, shared: bool) -> Situation:
         """Return what a run finds here, without changing anything. Raises OutputExists if the run must not start."""
+        with self.storage.at_one_moment():
+            return self._situation(exists, shared=shared)
+
+    def _situation(self, exists: Exists, *, shared: bool) -> Situation:
         if not (self.plain or self.added):
             refuse_added(self.storage)
         finished = self._finished()
@@ -103,9 +108,13 @@ class JobOutput:
             self.storage.write(f"{self.state}/{manifest.PLAN}", self._plan_text())
         if self.added and situation != "complete":
             self._check_others(new=situation == "new")
-        for name in self.storage.names(f"{self.state}/tmp"):
+        for name in self.scratch_names():
             if name.startswith(scratch):
                 self._discard(f"{self.state}/tmp/{name}")
+
+    def scratch_names(self) -> list[str]:
+        """Return the names of folders of unfinished files; those of a job to a store are never in the store."""
+        return [] if self.storage.is_remote else self.storage.names(f"{self.state}/tmp")
 
     def abort_uploads(self, part: tuple[int, int] | None) -> None:
         """Remove what killed runs have left of files that they were uploading, those of this part only."""
@@ -182,7 +191,7 @@ class JobOutput:
                 text = manifest.manifest_text(self.plan, totals=totals, closing=closing, entries=self.entries())
                 with scratch_folder(self.storage, f"{self.state}/tmp/{self.run}-manifest") as scratch:
                     write_through(self.storage, self.manifest, text, scratch=scratch)
-        self.remove_state()
+        self._remove_finished_state()
 
     def entries(self) -> Iterator[Entry]:
         """Yield the content of all sidecars in order."""
@@ -199,6 +208,12 @@ class JobOutput:
         """Remove the hidden folder; the file that says that the job is finished goes last."""
         if not self.is_finished():  # another part of a split job may have finished it, and removed all locks
             self.claim.check(self.storage)
+        self._remove_finished_state()
+
+    def _remove_finished_state(self) -> None:
+        if self.storage.is_remote and not self.plain:  # the manifest says that the job is finished
+            self.storage.remove_tree(self.state)
+            return
         sidecars = [f"{self.state}/{name}" for name in self.storage.names(self.state) if name.startswith("shard-")]
         self.storage.each(self.storage.remove, sidecars)
         self.storage.remove_tree(f"{self.state}/tmp")
@@ -296,7 +311,7 @@ class JobOutput:
         for name in self.storage.names(self.state):
             if name.startswith("shard-"):
                 entries.append(manifest.read_entry(self.storage, f"{self.state}/{name}") or {"files": []})
-        for scratch in self.storage.names(f"{self.state}/tmp"):
+        for scratch in self.scratch_names():
             entries += self._intents(f"{self.state}/tmp/{scratch}")
         # Each step must be on the disk before the next one: after a power loss nothing may be left that no list names.
         self._remove_files([file["name"] for entry in (*entries, {"files": closing}) for file in entry["files"]])
@@ -332,7 +347,7 @@ class JobOutput:
                 finished = files.finish()
                 records = [record for _, record in finished.values()]
                 intent = shard_entry(self.plan.shards, report=ShardReport(0), files=records, quarantine=())
-                write_intent(scratch, intent)
+                write_intent(scratch, intent, durable=not self.storage.is_remote)
             finally:
                 files.abandon()
             self.claim.check(self.storage)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from pixelmill.jobs.disk import explained
-from pixelmill.jobs.storage import Item, Result, check_name
+from pixelmill.jobs.storage import Finished, Item, Result, check_name
 from pixelmill.storage import files, object_store, remote, remote_writes
 from pixelmill.storage.options import active
 from pixelmill.storage.temporary_folders import held_folder
@@ -27,10 +27,26 @@ class RemoteStorage:
         self.root = root.rstrip("/")
         self._beat = 0
         self._held: dict[Path, int] = {}
+        self._listed: list[str] | None = None
         if object_store.locate(self.root, active()) is None:
             remote.open_store(self.root)  # fails here, in one sentence, if the address is of no known kind
 
+    @contextmanager
+    def at_one_moment(self) -> Iterator[None]:
+        self._listed = self.names("")
+        try:
+            yield
+        finally:
+            self._listed = None
+
+    def _is_absent(self, name: str) -> bool:
+        """Whether the listing of `at_one_moment` shows that there is no such file."""
+        listed = self._listed
+        return listed is not None and name.partition("/")[0] not in listed
+
     def read(self, name: str) -> bytes | None:
+        if self._is_absent(name):
+            return None
         try:
             return remote.read_whole(self.where(name), files.MAX_FILE_BYTES)
         except FileNotFoundError:
@@ -45,6 +61,8 @@ class RemoteStorage:
             return remote_writes.create(self.where(name), data)
 
     def size(self, name: str) -> int | None:
+        if self._is_absent(name):
+            return None
         try:
             return remote.stat(self.where(name)).size
         except FileNotFoundError:
@@ -77,6 +95,8 @@ class RemoteStorage:
             remote_writes.write(self.where(name), data.rstrip() + b" " * (self._beat % 2))
 
     def names(self, folder: str) -> list[str]:
+        if not folder and self._listed is not None:
+            return self._listed
         return remote_writes.entries(self.where(folder) if folder else self.root)
 
     def remove(self, name: str) -> None:
@@ -85,12 +105,14 @@ class RemoteStorage:
     def remove_tree(self, folder: str) -> None:
         remote_writes.remove_below(self.where(folder))
 
-    def adopt(self, files_by_name: Mapping[str, Path]) -> None:
+    def adopt(self, files_by_name: Mapping[str, Finished]) -> None:
         def one(name: str) -> None:
-            path = files_by_name[name]
-            with explained(self.where(name), more=path.stat().st_size):
-                remote_writes.upload(path, self.where(name))
-            path.unlink()
+            content = files_by_name[name]
+            size = content.stat().st_size if isinstance(content, Path) else len(content)
+            with explained(self.where(name), more=size):
+                remote_writes.upload(content, self.where(name), size=size)
+            if isinstance(content, Path):
+                content.unlink()
 
         files.together(one, list(files_by_name), most=_UPLOADS)
 

@@ -103,9 +103,11 @@ def run_job(given: RunJobArguments) -> JobReport:
     # A job that is added continues itself; files of a plain job may lie beside others in any case.
     exists: Exists = "resume" if given.exists == "add" else given.exists
     output = JobOutput(storage, job=job, plan=plan, plain=given.plain, added=added)
-    output.situation(exists, shared=part is not None)
+    before = output.situation(exists, shared=part is not None)
     if given.dry_run:
         return _planned(output)
+    if before == "new" and workers == 1 and part is None:
+        job.expect((0,))  # what the first shard reads comes while the lock is taken
     log.info("job %s writes %s to %s", plan.name, counted(plan.shards, "shard"), storage.root)
     lock = Lock(storage, output.state, part=part)
     lock.acquire()
@@ -148,12 +150,13 @@ def _run(
     given: RunJobArguments,
 ) -> JobReport:
     plan = output.plan
-    if output.is_finished():
+    is_new = situation == "new" and part is None  # nobody else can have made a shard
+    if not is_new and output.is_finished():
         finished = output.finished_figures()
         _refuse_skipped(output, finished, given)
         output.remove_state()
         return _report(output, finished, done=plan.shards, made=0, complete=True)
-    done = output.done(hashed=given.verify_existing, kept=given.on_error == "quarantine")
+    done = {} if is_new else output.done(hashed=given.verify_existing, kept=given.on_error == "quarantine")
     _refuse_skipped(output, total(done.values()), given)
     index, parts = part or (0, 1)
     numbers = [number for number in range(index, plan.shards, parts) if number not in done]
@@ -167,7 +170,7 @@ def _run(
                 tally.add(entry)
     finally:
         prefix = f"{task.site.scratch}-"
-        for name in output.storage.names(f"{output.state}/tmp"):
+        for name in output.scratch_names():
             if name.startswith(prefix):
                 output.storage.remove_tree(f"{output.state}/tmp/{name}")
     return _end(output, part=part, made=len(numbers))

@@ -2,132 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from pixelmill.amounts import counted
 from pixelmill.errors import DECODER_WARNING, MISSING_PIXELS, ArgumentError, DataError, Event
-from pixelmill.jobs.disk import explained, write_all
-from pixelmill.jobs.storage import Storage, check_name
+from pixelmill.jobs.disk import explained
+from pixelmill.jobs.output_stream import FileRecord, Memory, OutputStream, UploadStream, hash_file
+from pixelmill.jobs.storage import Finished, Storage, check_name
 from pixelmill.options.running import OnError
 from pixelmill.storage import system
-from pixelmill.storage.local import open_regular
-from pixelmill.storage.preallocate import Preallocation as Room
 
 CONTINUE = (
     "exists=resume with on_error=skip continues without such samples and lists them; "
     "on_error=quarantine keeps their bytes, too"
 )
-_BUFFER = 1 << 20
-_LARGE = 1 << 16  # pieces of this size are written without a copy into the buffer
-_CHUNK = 1 << 20
 _FEW_FILES = 8
 _SYNC_THREADS = 32
-
-
-@dataclass(frozen=True)
-class FileRecord:
-    """A finished file, as sidecars and the manifest list it."""
-
-    name: str
-    bytes: int
-    sha256: str
-
-
-class OutputStream(io.BufferedIOBase, BinaryIO):
-    """A file that is written once, from start to end, and hashed on the way if it is durable."""
-
-    def __init__(self, path: Path, *, shown: str, durable: bool = True) -> None:
-        self.path = path
-        self._durable = durable
-        self._shown = shown
-        self._hash = hashlib.sha256()
-        self._waiting = bytearray()
-        self._written = 0
-        with explained(shown):
-            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.PRIVATE, 0o666)
-        self._room = Room(self._descriptor, 0)
-
-    @property
-    def closed(self) -> bool:
-        """Whether nothing more can be written."""
-        return self._descriptor < 0
-
-    def tell(self) -> int:
-        """Return the number of bytes written so far."""
-        return self._written + len(self._waiting)
-
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def writelines(self, pieces: Iterable[Any]) -> None:
-        """Append many pieces."""
-        for piece in pieces:
-            self.write(piece)
-
-    def write(self, data: Any) -> int:
-        """Append bytes."""
-        if self.closed:
-            raise ArgumentError(f"job: {self._shown} is already closed")
-        size = memoryview(data).nbytes
-        if size < _LARGE and len(self._waiting) + size <= _BUFFER:
-            self._waiting += data
-            return size
-        self.flush()
-        self._put(memoryview(data).cast("B"))
-        return size
-
-    def flush(self) -> None:
-        """Pass buffered bytes to the operating system."""
-        if self._waiting:
-            waiting, self._waiting = self._waiting, bytearray()
-            self._put(memoryview(waiting))
-
-    def close(self) -> None:
-        """Write buffered bytes and close; `bring_to_disk` then waits until they are on the disk."""
-        if self.closed:
-            return
-        try:
-            self.flush()
-            self._room.give_back()
-        finally:
-            descriptor, self._descriptor = self._descriptor, -1
-            with explained(self._shown, written=self._written):
-                os.close(descriptor)
-
-    def abandon(self) -> None:
-        """Close without writing buffered bytes."""
-        if not self.closed:
-            descriptor, self._descriptor = self._descriptor, -1
-            os.close(descriptor)
-
-    def record(self, name: str) -> FileRecord:
-        """Describe the finished file."""
-        return FileRecord(name, self._written, self._hash.hexdigest() if self._durable else "")
-
-    def __enter__(self) -> OutputStream:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abandon()
-
-    def _put(self, data: memoryview) -> None:
-        self._room.take(len(data))
-        with explained(self._shown, written=self._written, more=len(data)):
-            write_all(self._descriptor, data)
-        if self._durable:
-            self._hash.update(data)
-        self._written += len(data)
 
 
 class ShardFiles:
@@ -168,6 +62,7 @@ class ShardFiles:
         self._storage = storage
         self._scratch = scratch
         self._streams: dict[str, OutputStream | Path] = {}
+        self._memory = Memory()
         self._on_error = on_error
         self._max_errors = max_errors
         self._on_progress = on_progress
@@ -175,7 +70,11 @@ class ShardFiles:
     def open(self, name: str) -> OutputStream:
         """Open the file that will get this name, relative to the output folder, for writing from start to end."""
         path = self._reserve(name)
-        stream = OutputStream(path, shown=self._storage.where(name), durable=self.durable)
+        where = self._storage.where(name)
+        if self._storage.is_remote:
+            stream: OutputStream = UploadStream(path, shown=where, durable=self.durable, memory=self._memory)
+        else:
+            stream = OutputStream(path, shown=where, durable=self.durable)
         self._streams[name] = stream
         return stream
 
@@ -225,24 +124,25 @@ class ShardFiles:
         if self._on_progress is not None:
             self._on_progress(samples, size)
 
-    def finish(self) -> dict[str, tuple[Path, FileRecord]]:
-        """Bring every file to the disk, unless it goes to a store; return its temporary path and its record."""
-        finished = {}
+    def finish(self) -> dict[str, tuple[Finished, FileRecord]]:
+        """Bring every file to the disk, unless it goes to a store; return where it is and its record."""
+        finished: dict[str, tuple[Finished, FileRecord]] = {}
         for number, (name, stream) in enumerate(self._streams.items()):
             path = self._scratch / str(number)
             if isinstance(stream, OutputStream):
                 stream.close()
-                finished[name] = path, stream.record(name)
+                finished[name] = stream.content, stream.record(name)
             elif not self.durable:
                 with explained(self._storage.where(name)):
                     finished[name] = path, FileRecord(name, path.stat().st_size, "")
             else:
-                finished[name] = path, _hash_file(path, name, self._storage.where(name))
+                finished[name] = path, hash_file(path, name, shown=self._storage.where(name))
         if self.durable and not self._storage.is_remote:
-            bring_to_disk({self._storage.where(name): path for name, (path, _) in finished.items()})
+            paths = {self._storage.where(name): path for name, (path, _) in finished.items() if isinstance(path, Path)}
+            bring_to_disk(paths)
         return finished
 
-    def quarantine_files(self) -> dict[str, tuple[Path, FileRecord]]:
+    def quarantine_files(self) -> dict[str, tuple[Finished, FileRecord]]:
         """Return the same for the bytes of rejected samples."""
         bring_to_disk({name: stream.path for name, stream in self.quarantined.items()})
         return {name: (stream.path, stream.record(name)) for name, stream in self.quarantined.items()}
@@ -291,16 +191,3 @@ def too_many(limit: int, errors: list[Event] | tuple[Event, ...] | list[dict[str
     shown = last.get("message", "") if isinstance(last, dict) else str(last)
     text = f"job: more than {counted(limit, 'sample')} cannot be used (max_errors={limit}); the last: {shown}"
     return f"{text}\n  exists=resume with max_errors={10 * max(limit, 1)} continues, if so many are expected"
-
-
-def _hash_file(path: Path, name: str, shown: str) -> FileRecord:
-    digest, size = hashlib.sha256(), 0
-    with explained(shown):
-        descriptor = open_regular(str(path))
-        try:
-            while chunk := os.read(descriptor, _CHUNK):
-                digest.update(chunk)
-                size += len(chunk)
-        finally:
-            os.close(descriptor)
-    return FileRecord(name, size, digest.hexdigest())

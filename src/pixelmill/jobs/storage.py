@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -20,6 +20,7 @@ from pixelmill.storage.local import open_binary, open_regular, read_file
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Finished = Path | bytearray  # a file that has been written: on this machine, or in memory on its way to a store
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 
 
@@ -62,8 +63,8 @@ class Storage(Protocol):
     def remove_tree(self, folder: str) -> None:
         """Remove a folder and everything in it."""
 
-    def adopt(self, files: Mapping[str, Path]) -> None:
-        """Move finished files of the scratch folder to their final names, in this order or together."""
+    def adopt(self, files: Mapping[str, Finished]) -> None:
+        """Give finished files their final names, in this order or together."""
 
     def abort_uploads(self, names: Collection[str] | None) -> None:
         """Remove what killed processes have left of the files with these names; None for all."""
@@ -85,6 +86,9 @@ class Storage(Protocol):
 
     def is_held(self, name: str) -> bool | None:
         """Whether a process of this machine holds a file; None if that cannot be found out."""
+
+    def at_one_moment(self) -> AbstractContextManager[None]:
+        """Look at the tree as it is when the block begins, as far as names in its root go; a store is listed once."""
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
         """Lock a folder against other processes of this machine; it is created if missing."""
@@ -203,8 +207,9 @@ class LocalStorage:
             if not self._path(folder).exists():
                 return
 
-    def adopt(self, files: Mapping[str, Path]) -> None:
+    def adopt(self, files: Mapping[str, Finished]) -> None:
         for name, path in files.items():
+            assert isinstance(path, Path)  # only what goes to a store is in memory
             self._adopt(path, name)
 
     def abort_uploads(self, names: Collection[str] | None) -> None:
@@ -275,6 +280,9 @@ class LocalStorage:
         finally:
             os.close(descriptor)
         return False
+
+    def at_one_moment(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     @contextmanager
     def alone(self, folder: str) -> Iterator[None]:

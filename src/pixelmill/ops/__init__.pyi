@@ -3651,6 +3651,37 @@ class Water(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class WebpCompressionDistortion(OperatorClass):
+    """Add WebP compression artifacts: encode images with Pillow, lossy, and decode them again.
+
+    The pixels depend on the version of libwebp that Pillow uses, and on nothing else.
+
+    Args:
+        quality: WebP quality, from 1 (worst) to 100; other values are clamped.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        quality: int = 50,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        quality: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Zeros(OperatorClass):
     """Create an array of zeros.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, overload
 import numpy as np
 
 from pixelmill.engine import pillow_decoder as pillow_decoder  # registers the Pillow decoder with the core
+from pixelmill.engine import pillow_webp as pillow_webp  # registers WebP compression likewise
 from pixelmill.engine import selection
 from pixelmill.engine.compile import Plan
 from pixelmill.engine.native import Array

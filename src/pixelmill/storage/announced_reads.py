@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING
 
+from pixelmill.storage.local import FileStat
 from pixelmill.storage.options import active
 from pixelmill.storage.ranges import WHOLE, Range
 
@@ -29,7 +30,7 @@ class AnnouncedReads:
         self._fetcher: Fetcher | None = None
         self._coming: Iterator[Range] = iter(())
         self._announced: deque[Range] = deque()
-        self._counts: Counter[Range] = Counter()
+        self._counts: Counter[tuple[str, int, int]] = Counter()
         self._taken: deque[tuple[Range, Fetched]] = deque()  # those that came with the one that was taken last
 
     def begin(self, items: Iterable[Range]) -> None:
@@ -60,28 +61,28 @@ class AnnouncedReads:
         Raises:
             OSError: It cannot be read.
         """
-        wanted = Range(path, offset, length)
+        wanted = (path, offset, length)
         if self._fetcher is None or not self._counts[wanted] or self._process != os.getpid():
             return None
         while self._taken or self._announced:
             if not self._taken:
                 self._take_more(wanted)
             item, found = self._taken.popleft()
-            self._counts[item] -= 1
-            if item == wanted:
+            self._counts[_wanted(item)] -= 1
+            if _wanted(item) == wanted:
                 break
         if isinstance(found, memoryview):
             return bytes(found)
         raise OSError(errno.EIO, found[1] if found is not None else os.strerror(errno.EIO), path)
 
-    def _take_more(self, wanted: Range) -> None:
+    def _take_more(self, wanted: tuple[str, int, int]) -> None:
         """Wait for a range and some of those after it: to wait for each alone costs more than to read it."""
         assert self._fetcher is not None
-        skipped = list(takewhile(lambda item: item != wanted, self._announced))
+        skipped = list(takewhile(lambda item: _wanted(item) != wanted, self._announced))
         for _ in skipped:
             self._announced.popleft()
         if skipped:
-            self._counts.subtract(skipped)
+            self._counts.subtract(map(_wanted, skipped))
             self._fetcher.drop(skipped)
         items: list[Range] = []
         while self._announced and len(items) < _AT_ONCE and sum(max(item.length, 0) for item in items) < _BYTES_AT_ONCE:
@@ -107,7 +108,7 @@ class AnnouncedReads:
         if more and self._fetcher is not None:
             self._fetcher.expect(more)
             self._announced += more
-            self._counts.update(more)
+            self._counts.update(map(_wanted, more))
 
 
 def _fetcher() -> Fetcher:
@@ -117,6 +118,16 @@ def _fetcher() -> Fetcher:
     return Fetcher(dict(active()), settings=FetchSettings())
 
 
-def whole_file(path: str) -> Range:
-    """Return the range of a whole file."""
-    return Range(path, 0, WHOLE)
+def _wanted(item: Range) -> tuple[str, int, int]:
+    """Return what `take` knows of a range."""
+    return item.path, item.offset, item.length
+
+
+def whole_file(path: str, found: FileStat | OSError | None = None) -> Range:
+    """Return the range of a whole file.
+
+    Args:
+        path: The file.
+        found: What a listing says of it, if it is known.
+    """
+    return Range(path, 0, WHOLE, size=found.size if isinstance(found, FileStat) else 0)

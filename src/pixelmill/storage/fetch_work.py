@@ -285,6 +285,7 @@ class FetchWork:
             path=first.path,
             offset=first.offset,
             length=length,
+            size=first.size,
             done=done,
         )
         self._requests.add(request)

@@ -107,7 +107,7 @@ class Fetcher:
 
 
 def _cost(items: Sequence[Range | None]) -> int:
-    return sum(_USUAL_FILE if item.length == WHOLE else item.length for item in items if item is not None)
+    return sum((item.size or _USUAL_FILE) if item.length == WHOLE else item.length for item in items if item)
 
 
 _running: weakref.WeakKeyDictionary[threading.Thread, asyncio.AbstractEventLoop] = weakref.WeakKeyDictionary()

@@ -17,12 +17,14 @@ class Range(NamedTuple):
         offset: Its first byte.
         length: The number of bytes, or `WHOLE`.
         version: The version of the file as a listing named it; empty if unknown.
+        size: The size of the file as a listing named it, for whole files; 0 if unknown.
     """
 
     path: str
     offset: int
     length: int
     version: str = ""
+    size: int = 0
 
 
 @dataclass(frozen=True)

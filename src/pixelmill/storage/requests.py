@@ -45,14 +45,24 @@ class Request:
         path: The address of the file.
         offset: The first byte.
         length: The number of bytes; negative for all.
+        size: The size of the whole file if all of it is read and the size is known, else 0.
         done: Called once with the bytes, or with the error after which no repetition helps.
     """
 
     def __init__(
-        self, client: Client, pace: Pace, patience: Patience, *, path: str, offset: int, length: int, done: Done
+        self,
+        client: Client,
+        pace: Pace,
+        patience: Patience,
+        *,
+        path: str,
+        offset: int,
+        length: int,
+        size: int,
+        done: Done,
     ) -> None:
         self._client, self._pace, self._patience = client, pace, patience
-        self._path, self._offset, self._length = path, offset, length
+        self._path, self._offset, self._length, self._size = path, offset, length, size
         self._done: Done | None = done
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + patience.deadline
@@ -80,7 +90,7 @@ class Request:
 
     def _send(self) -> bool:
         try:
-            answer = self._client.start(self._path, self._offset, self._length)
+            answer = self._client.start(self._path, self._offset, self._length, size=self._size)
         except OSError as error:
             self._loop.call_soon(self._failed, error)  # `done` must not be called before the request is known
             return False
@@ -97,7 +107,7 @@ class Request:
         if answer.cancelled():
             return
         try:
-            data = self._client.result(answer, self._path, self._offset, self._length)
+            data = self._client.result(answer, self._path, self._offset, self._length, size=self._size)
         except OSError as error:
             if not self._running:
                 self._failed(error)

@@ -1,0 +1,80 @@
+"""Files on their way to a store: in memory while there is room, then in the scratch folder, with the same record."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from pixelmill.errors import ArgumentError
+from pixelmill.jobs import output_stream
+from pixelmill.jobs.output_stream import FileRecord, Memory, OutputStream, UploadStream
+
+PIECES = [b"head", b"x" * (1 << 17), b"", memoryview(b"y" * (1 << 18)), b"tail"]
+ALL = b"".join(PIECES)
+
+
+def written(stream: UploadStream) -> bytes:
+    with stream:
+        stream.writelines(PIECES)
+        assert stream.tell() == len(ALL)
+    content = stream.content
+    return content.read_bytes() if isinstance(content, Path) else bytes(content)
+
+
+@pytest.mark.parametrize("room", [len(ALL), len(ALL) - 1, 1 << 16, 0])
+def test_content_and_record_do_not_depend_on_the_room(
+    room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_stream, "_IN_MEMORY", room)
+    stream = UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory())
+    assert written(stream) == ALL
+    assert stream.record("data.bin") == FileRecord("data.bin", len(ALL), hashlib.sha256(ALL).hexdigest())
+    assert (tmp_path / "0").exists() is (room < len(ALL))
+    with pytest.raises(ArgumentError, match="already closed"):
+        stream.write(b"more")
+
+
+def test_files_of_a_shard_share_the_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output_stream, "_IN_MEMORY", len(ALL) + 10)
+    memory = Memory()
+    streams = [UploadStream(tmp_path / str(n), shown="file", durable=False, memory=memory) for n in range(3)]
+    with streams[0], streams[2]:
+        streams[0].write(ALL)
+        assert written(streams[1]) == ALL  # no room is left
+        streams[2].write(b"few")
+    assert [isinstance(stream.content, Path) for stream in streams] == [False, True, False]
+    assert streams[1].record("file").sha256 == ""
+
+
+@pytest.mark.parametrize("room", [1000, 160, 100, 0, None])
+def test_a_beginning_can_be_written_again(room: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if room is None:
+        stream: OutputStream = OutputStream(tmp_path / "0", shown="data.bin")
+    else:
+        monkeypatch.setattr(output_stream, "_IN_MEMORY", room)
+        stream = UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory())
+    with stream:
+        stream.write(bytes(150))
+        assert stream.seek(0) == 0
+        stream.write(b"head")
+        stream.flush()
+        stream.write(b"er" * 100)  # beyond the old end
+        assert stream.tell() == 204
+        with pytest.raises(ArgumentError, match="only be written again from its beginning"):
+            stream.seek(5)
+    expected = b"head" + b"er" * 100
+    assert (stream.content.read_bytes() if isinstance(stream.content, Path) else stream.content) == expected
+    assert stream.record("a") == FileRecord("a", 204, hashlib.sha256(expected).hexdigest())
+
+
+@pytest.mark.parametrize("room", [1000, 0])
+def test_the_rest_stays_after_a_new_beginning(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output_stream, "_IN_MEMORY", room)
+    with UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory()) as stream:
+        stream.write(b"....tail")
+        stream.seek(0)
+        stream.write(b"head")
+    assert (stream.content.read_bytes() if isinstance(stream.content, Path) else stream.content) == b"headtail"
+    assert stream.record("a") == FileRecord("a", 8, hashlib.sha256(b"headtail").hexdigest())
