@@ -59,8 +59,8 @@ def test_info_tells_of_bad_samples_and_rare_things(tmp_path: Path) -> None:
     result = run("info", write(tmp_path / "x", "webdataset", odd_samples()), "--json")
     found = json.loads(result.output)
     assert result.exit_code == 0
-    assert (found["boxes"], found["masks"]) == (10, 3)
-    assert found["objects"] == {"polygons": 4, "run-length masks": 2, "keypoints": 4}
+    assert (found["boxes"], found["masks"]) == (12, 3)
+    assert found["objects"] == {"polygons": 4, "oriented boxes": 2, "run-length masks": 2, "keypoints": 4}
     assert found["splits"] == {"train": 1, "väl/1": 1}
     assert {event["kind"] for event in found["bad"]} == {"not_an_image"} and len(found["bad"]) == 2
     assert found["fields"]["mask"] == "encoded image"

@@ -53,14 +53,20 @@ def original(row: Row) -> Row:
 
 def expected(sample: Sample) -> Row:
     """What the columns of a sample are, worked out from what the dataset itself reads."""
-    boxes = (np.zeros((0, 4), np.float32), np.zeros(0, np.int64))
+    boxes, corners = (np.zeros((0, 4), np.float32), np.zeros(0, np.int64)), np.zeros((0, 4, 2), np.float32)
     if sample.boxes is not None:
         boxes = (sample.boxes.ltrb, np.asarray(sample.boxes.labels))
+        left, top, right, bottom = sample.boxes.ltrb.T
+        corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
+        if sample.boxes.oriented:
+            assert sample.boxes.polygons is not None
+            corners = sample.boxes.polygons.points.reshape(-1, 4, 2)
     return (
         np.frombuffer(sample.image, np.uint8),
         np.array(sample.labels, np.int64),
         np.array(sample.labels, np.float32),
         *boxes,
+        corners,
         np.frombuffer(sample.mask or b"", np.uint8),
     )
 
