@@ -1,4 +1,4 @@
-"""Two ways that people go, from an empty folder, with the commands alone."""
+"""Two ways that people go, from an empty folder, with the commands alone, and then the first batch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from first_batch import report_first_batch
+from peers import needs
 from small_jobs import tree
 
 
@@ -19,7 +22,8 @@ def pixelmill(folder: Path, command: str, *, code: int = 0) -> str:
     return done.stdout
 
 
-def test_synthetic_data_for_a_storage_benchmark(tmp_path: Path) -> None:
+@needs("torch")
+def test_synthetic_data_for_a_storage_benchmark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """50 GB, scaled down: look at the plan, write it in parts, check it, and measure how fast it is read."""
     images = "--total 2MB --bytes 20KB --content photo --image-format jpg --width 160 --height 120"
     planned = pixelmill(tmp_path, f"create-images data/ {images} --dry-run")
@@ -42,9 +46,12 @@ def test_synthetic_data_for_a_storage_benchmark(tmp_path: Path) -> None:
     )
     assert report["dataset"]["samples"] == 100 and report["storage"]
     assert any("too few to tell" in note for note in report["notes"])
+    shapes = report_first_batch(tmp_path, "records", "", capsys)
+    assert shapes == [f"({count}, 3, 224, 224) torch.float32 ({count},) torch.int64" for count in (32, 32, 32, 4)]
 
 
-def test_boxes_and_masks_augmented_on_several_machines(tmp_path: Path) -> None:
+@needs("torch")
+def test_boxes_and_masks_augmented_on_several_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shapes = "--count 24 --preset shapes --width 64 --height 48 --masks --boxes --container tfrecord --img-per-file 6"
     pixelmill(tmp_path, f"create-images records/ {shapes}")
     job = "augment records/ more/ --recipe detection --variants 2 --seed 7"
@@ -59,3 +66,5 @@ def test_boxes_and_masks_augmented_on_several_machines(tmp_path: Path) -> None:
 
     pixelmill(tmp_path, job.replace("more/", "alone/"))
     assert tree(tmp_path / "alone") == tree(tmp_path / "more"), "one machine writes the same bytes as three"
+    shapes = report_first_batch(tmp_path, "more", ', task="detection"', capsys)
+    assert shapes == [f"({count}, 3, 224, 224) torch.float32" for count in (32, 16)]  # boxes are lists

@@ -9,19 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from first_batch import report_first_batch
 from locations import ROOT
 from peers import needs
 
 from pixelmill.create import create_photo_folder
-
-FIRST_LINES = """
-import time
-began = time.perf_counter()
-from pixelmill import ImageLoader
-loader = ImageLoader("photos", size=224, batch_size=32, train=True)
-for images, labels in loader:
-    print(tuple(images.shape), images.dtype, tuple(labels.shape), labels.dtype, time.perf_counter() - began)
-"""
 
 
 def run(program: str, folder: Path) -> str:
@@ -41,20 +33,13 @@ def test_page_does_what_it_says(tmp_path: Path) -> None:
     assert run(program, tmp_path) == "".join(output for kind, output in blocks if kind == "text")
 
 
-def test_three_lines_from_an_empty_folder(
-    tmp_path: Path, record_property: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """From photographs as a camera writes them to batches; the time to the first batch is reported, not judged."""
+def test_three_lines_from_an_empty_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From photographs as a camera writes them to batches."""
     command = ["create-images", "--path", "photos", "--name", "p_", "--width", "320", "--height", "240"]
     command += ["--count", "48", "--content", "photo", "--classes", "3", "--image_format", "jpg"]
     subprocess.run([sys.executable, "-m", "pixelmill", *command], cwd=tmp_path, check=True, capture_output=True)
-    lines = run(FIRST_LINES, tmp_path).splitlines()
-    shapes = [line.rpartition(" ")[0] for line in lines]
+    shapes = report_first_batch(tmp_path, "photos", "", capsys)
     assert shapes == [f"({count}, 3, 224, 224) torch.float32 ({count},) torch.int64" for count in (32, 16)]
-    seconds = float(lines[0].rpartition(" ")[2])
-    record_property("first_batch_seconds", seconds)  # type: ignore[operator]
-    with capsys.disabled():
-        print(f"[first batch after {seconds:.2f} s] ", end="")
 
 
 @needs("torch")

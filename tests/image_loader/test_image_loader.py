@@ -123,6 +123,17 @@ def test_boxes_follow_augmented_images(tmp_path: Path, augment: str | None) -> N
     assert len(seen) > 8
 
 
+def test_boxes_that_reach_over_the_edge_train(tmp_path: Path) -> None:
+    """As tools write them: by a pixel, or by rounding."""
+    sides = np.array([[-1e-9, -1 / 64, 0.5, 1 + 1e-6]], np.float32)
+    samples = [Sample(f"s{n}", png(np.zeros((64, 64, 3), np.uint8)), "png", boxes=Boxes(sides, [1])) for n in range(4)]
+    write(tmp_path / "d", "tfrecord", samples)
+    loader = ImageLoader(tmp_path / "d", size=32, batch_size=4, train=True, framework="numpy")
+    ((_, targets),) = loader
+    found = np.concatenate([target["boxes"] for target in targets])
+    assert len(found) == 4 and found.min() >= 0 and found.max() <= 32
+
+
 @pytest.mark.parametrize("palette", [True, False])
 def test_masks_are_class_numbers_whatever_their_palette(tmp_path: Path, palette: bool) -> None:
     source = write(tmp_path / "d", "tfrecord", with_masks(palette=palette))

@@ -50,3 +50,14 @@ def test_what_lies_outside_of_the_image_is_cut_off_before_anything_else() -> Non
     boxes, visible = geometry.follow(np.array([[-0.5, -0.5, 0.5, 0.5], [0.5, 0.75, 1.5, 1.25]]), [], SIZE)
     np.testing.assert_allclose(boxes, [[0, 0, 0.5, 0.5], [0.5, 0.75, 1, 1]], atol=1e-6)
     np.testing.assert_allclose(visible, [0.25, 0.25])
+
+
+def test_what_is_cut_at_an_edge_ends_there() -> None:
+    """Not beyond it by rounding, which readers of such boxes refuse."""
+    rng = np.random.default_rng(5)
+    boxes = np.sort(rng.uniform(0, 1, (200, 2, 2)), axis=1).reshape(200, 4)
+    for angle in rng.uniform(-180, 180, 40):
+        turn = geometry.rotated(np.array(SIZE), np.array(SIZE), np.array(angle))
+        moved, visible = geometry.follow(boxes, [turn], SIZE)
+        assert (visible < 1).any()
+        assert moved.min() >= 0 and moved.max() <= 1

@@ -153,6 +153,8 @@ class Presets:
             )
             cut = (Name("columns", "image"), Name("anchor"), Name("extent"))
             flip = Call(("boxes",), "fn.bb_flip", (Name("boxes"),), {"ltrb": True, "horizontal": _MIRROR})
+            # Boxes of many datasets reach over the edge of the image by a pixel or by rounding.
+            lines.append(Call(("boxes",), "math.clamp", (Name("boxes"),), {"lo": 0.0, "hi": 1.0}))
             lines += [window, Call(("images",), "fn.decoders.image_slice", cut), self._resized("images")]
             lines += [_coin(), flip, self._normalized(mirror=_MIRROR)]
         height, width = self._size

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from pixelmill import fn, types
+from pixelmill import fn, math, types
 from pixelmill.auto_aug import auto_augment, rand_augment, trivial_augment
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.nodes import DataNode
@@ -17,7 +17,7 @@ from pixelmill.recipe import Recipe
 
 Values = dict[str, Any]  # nodes, and dictionaries of nodes, by the names that statements give them
 AUTO_AUGMENT = {"auto_augment": auto_augment, "rand_augment": rand_augment, "trivial_augment": trivial_augment}
-_GLOBALS: Values = {"fn": fn, "boxes_after": boxes_after, **AUTO_AUGMENT}  # what statements may call
+_GLOBALS: Values = {"fn": fn, "math": math, "boxes_after": boxes_after, **AUTO_AUGMENT}  # what statements may call
 
 
 @dataclass(frozen=True)

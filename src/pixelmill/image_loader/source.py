@@ -35,17 +35,18 @@ class LoaderSource:
 
     def _imports(self) -> list[str]:
         body = "\n".join(self.program.lines())
-        names = ["Loader", "fn", "pipeline_def", *(["types"] if "types." in body else [])]
+        used = self.program.globals()
+        modules = [name for name in ("math", "types") if f"{name}." in body]
+        names = sorted(["Loader", "fn", "pipeline_def", *modules], key=lambda name: (name.islower(), name))
         lines = []
         framework = SOURCE[self.framework][0]
         if framework:
             lines += [framework, ""]
         lines.append(f"from pixelmill import {', '.join(names)}")
-        used = self.program.globals()
-        modules = sorted(used & set(AUTO_AUGMENT))
-        if modules:
-            lines.append(f"from pixelmill.auto_aug import {', '.join(modules)}")
-        helpers = sorted(used - set(AUTO_AUGMENT))
+        policies = sorted(used & set(AUTO_AUGMENT))
+        if policies:
+            lines.append(f"from pixelmill.auto_aug import {', '.join(policies)}")
+        helpers = sorted(used - set(AUTO_AUGMENT) - {"math"})
         helpers += {"multilabel": ["multi_hot"], "detection": ["detection_targets"]}.get(self.targets.task, [])
         if helpers:
             lines.append(f"from pixelmill.image_loader import {', '.join(helpers)}")

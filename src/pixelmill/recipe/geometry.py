@@ -188,7 +188,8 @@ def _clipped(points: Array, height: int, width: int) -> Array:
     for axis, limit in ((0, float(width)), (1, float(height))):
         points = _cut(points, points[:, axis])
         points = _cut(points, limit - points[:, axis])
-    return points
+    inside: Array = np.clip(points, 0, [width, height])  # corners on an edge, which rounding may have put beyond it
+    return inside
 
 
 def _cut(points: Array, distance: Array) -> Array:
