@@ -66,6 +66,8 @@ def test_what_is_not_a_pipeline(name: str, mistake: Mistake, message: str) -> No
 def test_several_things_that_are_not_pipelines() -> None:
     with pytest.raises(TypeError, match=r"^DALIGenericIterator takes a pipeline, and train is the function"):
         pytorch.DALIGenericIterator(cast("Any", [train]), ["images"])
+    with pytest.raises(TypeError, match=r"got the path .photos.; batches of a dataset: pixelmill.ImageLoader"):
+        Loader("photos", size=224, batch_size=32, train=True)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"^Loader takes a pipeline, got 7$"):
         Loader(cast("Any", 7), ["images"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
@@ -42,6 +42,12 @@ class Loader:
         workers: Processes that run the batches, such as `pixelmill.ray.RayWorkers`; by default threads of this one do.
     """
 
+    def __new__(cls, pipeline: object = None, *_: object, **__: object) -> Self:
+        # Here, because a path with the options of `ImageLoader` would fail in `__init__` for one of them.
+        if pipeline is not None:
+            check_pipeline("Loader", pipeline)
+        return super().__new__(cls)
+
     def __init__(
         self,
         pipeline: Pipeline,
@@ -51,7 +57,6 @@ class Loader:
         reader_name: str | None = None,
         workers: Workers | None = None,
     ) -> None:
-        check_pipeline("Loader", pipeline)
         self.pipeline = pipeline
         self.names = list(names)
         # A callable may return "fill" as well.
