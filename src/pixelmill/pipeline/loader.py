@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
@@ -42,12 +43,6 @@ class Loader:
         workers: Processes that run the batches, such as `pixelmill.ray.RayWorkers`; by default threads of this one do.
     """
 
-    def __new__(cls, pipeline: object = None, *_: object, **__: object) -> Self:
-        # Here, because a path with the options of `ImageLoader` would fail in `__init__` for one of them.
-        if pipeline is not None:
-            check_pipeline("Loader", pipeline)
-        return super().__new__(cls)
-
     def __init__(
         self,
         pipeline: Pipeline,
@@ -75,6 +70,15 @@ class Loader:
         self._loops = 0
         self._taking = threading.Lock()
         self._begin(ended=False)
+
+    if not TYPE_CHECKING:  # for tools, `__init__` has the signature
+
+        @functools.wraps(__init__)
+        def __new__(cls, pipeline=None, *_, **__):
+            # Before `__init__`, which fails for the options of `ImageLoader` before it can say what is wrong.
+            if pipeline is not None:
+                check_pipeline("Loader", pipeline)
+            return super().__new__(cls)
 
     def _begin(self, *, ended: bool) -> None:
         """Prepare for a loop over the rest of an epoch, which may have ended already."""
