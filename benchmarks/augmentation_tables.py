@@ -38,9 +38,9 @@ def transforms(run: Run, table: Table) -> str:
         f"pixelmill is faster than Albumentations on {faster} of {len(rows)} transforms ({faster / len(rows):.0%}); "
         f"the median ratio is {median(ratios):.2f}, the smallest {min(ratios):.2f}. A batch without a step takes "
         f"{floor['batch']:.3f} ms per image, an `ImageTransform` without a step {floor['single']:.3f} ms. "
-        f"Load {run['machine']['load_before']}."
+        f"Load {run['machine']['load_before']}.{_beside_kornia(rows)}"
     )
-    headings = ("ms per image", "batch", "Albumentations", "ratio", "spread", "ImageTransform", "bare OpenCV")
+    headings = ("ms per image", "batch", "Albumentations", "ratio", "spread", "ImageTransform", "bare OpenCV", "Kornia")
     cells = [
         [
             row["transform"],
@@ -50,10 +50,20 @@ def transforms(run: Run, table: Table) -> str:
             f"{row['spread']:.0%}",
             f"{row['single_ms']:.3f}",
             f"{row['opencv_ms']:.3f}" if "opencv_ms" in row else "",
+            f"{row['kornia_ms']:.2f}" if "kornia_ms" in row else "",
         ]
         for row in rows
     ]
     return f"{lines}\n\n{table(headings, cells)}"
+
+
+def _beside_kornia(rows: Sequence[Run]) -> str:
+    ratios = [row["kornia_ms"] / row["pixelmill_ms"] for row in rows if "kornia_ms" in row]
+    if not ratios:
+        return ""
+    faster = sum(ratio > 1 for ratio in ratios)
+    known = f" Kornia has {len(ratios)} of them; pixelmill is faster on {faster}"
+    return f"{known}, by a median factor of {median(ratios):.0f}."
 
 
 def presets(run: Run, table: Table) -> str:

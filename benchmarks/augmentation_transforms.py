@@ -1,4 +1,4 @@
-"""Transforms of recipes beside Albumentations and bare OpenCV: 512 x 512 RGB bytes, one thread.
+"""Transforms of recipes beside Albumentations, Kornia and bare OpenCV: 512 x 512 RGB bytes, one thread.
 
     python benchmarks/augmentation_transforms.py [--only NAME ...] [--json FILE]
 
@@ -7,6 +7,7 @@ from decoded pixels in memory to new pixels in memory. Each contestant does so t
 
 - pixelmill runs a recipe of one step in a pipeline, 16 images in a batch. This column counts.
 - Albumentations is called image by image, the transform alone without `A.Compose`, which would add to its cost.
+- Kornia, where it has the transform, gets the batch as a tensor of floats; the conversion is not measured.
 - OpenCV, where one call does the same, is called bare with ready parameters. It draws nothing and checks nothing.
 - pixelmill is also called image by image through `ImageTransform`, for programs that keep their own loader. A run of it
   without a step is measured first, as is a batch without a step: the floor under each of our columns.
@@ -32,6 +33,7 @@ from typing import Any
 import cv2
 import numpy as np
 from augmentation_cases import SIDE, TRANSFORMS, Pixels
+from augmentation_kornia import batch_of
 from machine import describe
 
 from pixelmill import ImageTransform, fn
@@ -107,7 +109,8 @@ def measured(contestants: dict[str, Callable[[], object]]) -> dict[str, list[flo
     """Return the times of each contestant, one per round."""
     first = {name: processor_time(call, 1) * BATCH / 1000 for name, call in contestants.items()}
     repeats = {name: max(1, round(BLOCK_SECONDS / max(seconds, 1e-4))) for name, seconds in first.items()}
-    rounds = SLOW_ROUNDS if max(first.values()) > SLOW_SECONDS else ROUNDS
+    judged = [seconds for name, seconds in first.items() if name != "kornia"]
+    rounds = SLOW_ROUNDS if max(judged) > SLOW_SECONDS else ROUNDS
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, call in contestants.items():
@@ -129,6 +132,9 @@ def measure(name: str) -> dict[str, Any]:
     }
     if bare is not None:
         contestants["opencv"] = each(bare)
+    batch = batch_of(name, IMAGES)
+    if batch is not None:
+        contestants["kornia"] = batch
     times = measured(contestants)
     ours.close()
     ratios = [slow / fast for slow, fast in zip(times["albumentations"], times["pixelmill"], strict=True)]
@@ -160,17 +166,18 @@ def main() -> None:
     cv2.setNumThreads(1)
     facts, nothing, rows = describe(), floor(), []
     print(f"without a step: {nothing['batch']:.3f} ms in a batch, {nothing['single']:.3f} ms alone")
-    print(f"{'transform':<22}{'batch ms':>10}{'albumentations':>16}{'ratio':>8}{'spread':>8}{'single':>9}{'opencv':>9}")
+    others = f"{'single':>9}{'opencv':>9}{'kornia':>9}"
+    print(f"{'transform':<22}{'batch ms':>10}{'albumentations':>16}{'ratio':>8}{'spread':>8}{others}")
     for name in given.only or TRANSFORMS:
         row = measure(name)
         for _ in range(2):
             if row["spread"] > MOST_SPREAD:
                 row = measure(name)
         rows.append(row)
-        bare = f"{row['opencv_ms']:.3f}" if "opencv_ms" in row else ""
+        bare, floats = (f"{row[key]:.3f}" if key in row else "" for key in ("opencv_ms", "kornia_ms"))
         print(
             f"{name:<22}{row['pixelmill_ms']:>10.3f}{row['albumentations_ms']:>16.3f}{row['ratio']:>8.2f}"
-            f"{row['spread']:>8.0%}{row['single_ms']:>9.3f}{bare:>9}",
+            f"{row['spread']:>8.0%}{row['single_ms']:>9.3f}{bare:>9}{floats:>9}",
             flush=True,
         )
     ratios = [row["ratio"] for row in rows]
