@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "formats"))
 
 import coco_files
 import numpy as np
+import test_lmdb
 import test_npy
 import test_recordio
 import test_webdataset
@@ -38,6 +39,7 @@ from pixelmill.formats import zip as zip_archives
 from pixelmill.formats.annotations import apply_row, decode_row, difference, encode_row
 from pixelmill.formats.coco import Choice, open_annotations
 from pixelmill.formats.example import encode
+from pixelmill.formats.lmdb import LMDBDataset
 from pixelmill.formats.pack import index_section
 from pixelmill.formats.pack import scan as pack_scan
 from pixelmill.formats.pack.frames import FOOTER_BYTES, HEAD_BYTES, SAMPLE, Footer, Head, crc, encode_header
@@ -89,6 +91,25 @@ def run_zip(data: bytes) -> str:
         except DataError:
             continue
     return f"{read} read" + (", faults" if scan.faults else "")
+
+
+def run_lmdb(data: bytes) -> str:
+    """Read all samples of a database in every way; each must be inside the file."""
+    path = SCRATCH / "a.mdb"
+    path.write_bytes(data)
+    found = LMDBDataset("a.mdb", files=[str(path)])
+    outcome = "read" if len(found) else "empty"
+    for ranges in (found.index, found.byte_ranges("image"), found.byte_ranges("mask")):
+        if ranges is not None:
+            ends = ranges.offsets + ranges.lengths
+            assert (ranges.offsets >= 0).all() and (ends >= ranges.offsets).all() and (ends <= len(data)).all()
+    for number in range(len(found)):
+        for read in (found.sample, found.description):
+            try:
+                read(number)
+            except DataError:
+                outcome = "samples refused"
+    return outcome
 
 
 def run_pack(data: bytes) -> str:
@@ -234,6 +255,7 @@ def seeds() -> dict[str, tuple[Callable[[bytes], str], list[bytes]]]:
         "recordio": (run_recordio, [test_recordio.four_records()[0]]),
         "tar": (run_tar, [data[:6144] for data in tars]),
         "zip": (run_zip, [test_zip.SMALL, test_zip.by_zipfile(test_zip.FILES)]),
+        "lmdb": (run_lmdb, [test_lmdb.small()]),
         "pack": (run_pack, [small_pack()]),
         "npy": (run_npy, [test_npy.saved(test_npy.ARRAY), test_npy.saved(test_npy.ARRAY.astype(">f8"))]),
         "coco": (run_coco, [(SCRATCH / "a.json").read_bytes()]),
