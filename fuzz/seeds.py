@@ -87,10 +87,18 @@ def others() -> Iterator[tuple[str, bytes]]:
     yield "exif.webp", encoded(sample_image(), "WEBP", exif=exif(8))
 
 
+def avifs() -> Iterator[tuple[str, bytes]]:
+    """Only their headers are ours; those of HEIC have the same boxes."""
+    for mode in ("RGB", "RGBA"):
+        data = encoded(sample_image(mode), "AVIF", exif=exif(6))
+        yield f"{mode}.avif", data
+        yield f"{mode}.heic", data.replace(b"avif", b"heic", 1)
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for source in (jpegs(), pngs(), others()):
+    for source in (jpegs(), pngs(), others(), avifs()):
         for name, data in source:
             (folder / name).write_bytes(data)
     print(f"{len(list(folder.iterdir()))} seeds in {folder}")
