@@ -18,8 +18,9 @@ from small_jobs import NumbersJob, tree
 from pixelmill.errors import OutputError
 from pixelmill.jobs import lock as locks
 from pixelmill.jobs import run, run_job
+from pixelmill.jobs.figures import Figures
 from pixelmill.jobs.lock import Lease, Lock
-from pixelmill.jobs.output import Figures, JobOutput
+from pixelmill.jobs.output import JobOutput
 from pixelmill.jobs.remote_storage import RemoteStorage
 from pixelmill.jobs.storage import LocalStorage, Storage
 

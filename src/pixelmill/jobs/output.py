@@ -7,16 +7,16 @@ and the files being written. When it is finished, manifest.json replaces the hid
 from __future__ import annotations
 
 import itertools
+import json
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from pixelmill.amounts import counted
 from pixelmill.errors import DataError, OutputExists
 from pixelmill.jobs import manifest
 from pixelmill.jobs.commit import Site, json_line, place, scratch_folder, write_intent, write_through
+from pixelmill.jobs.figures import Figures, figures, total
 from pixelmill.jobs.job import Job, ShardReport
 from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, JobPlan, differences, shard_entry
@@ -31,6 +31,7 @@ Situation = Literal["new", "resume", "complete", "replace"]
 _COMPLETE = "complete.json"
 
 _AT_ONCE = 64  # sidecars that are read together
+_REMEMBERED_FILES = 100_000
 
 
 class JobOutput:
@@ -47,6 +48,8 @@ class JobOutput:
         self.state = f"{STATE}-{plan.name}" if plain or added else STATE
         self.manifest = plan.added_manifest if added else manifest.NAME
         self._job = job
+        self._made: dict[int, Entry] = {}
+        self._made_files = 0
 
     @property
     def samples(self) -> int | None:
@@ -144,6 +147,19 @@ class JobOutput:
         self.storage.each(self.storage.remove, names)
         self.storage.sync(names)
 
+    def remember(self, entry: Entry) -> None:
+        """Keep the entry of a shard that this run has committed to a store: reading it again takes round trips.
+
+        Where shards have very many files, only the entries of the first ones are kept.
+        """
+        self._made_files += len(entry["files"])
+        if self.storage.is_remote and self._made_files <= _REMEMBERED_FILES:
+            self._made[int(entry["number"])] = json.loads(json_line(entry))
+
+    def _entry_of(self, number: int) -> Entry | None:
+        """Return the entry of a finished shard, None if its sidecar is missing or damaged."""
+        return self._made.get(number) or manifest.read_entry(self.storage, self._site().sidecar(number))
+
     def done(self, *, hashed: bool | None = None, kept: bool = False) -> dict[int, Figures]:
         """Return the figures of each shard that is done, by number.
 
@@ -151,9 +167,8 @@ class JobOutput:
             hashed: Compare the hashes of all shards; False for the last one, None for none. Sizes always are.
             kept: Leave out shards that have skipped samples without keeping their bytes.
         """
-        numbers = self._sidecars()
-        names = [self._site().sidecar(number) for number in numbers]
-        found = self.storage.each(lambda name: manifest.read_entry(self.storage, name), names)
+        numbers = sorted(self._made) if len(self._made) == self.plan.shards else self._sidecars()
+        found = self._read(numbers)
         entries = {
             number: entry
             for number, entry in zip(numbers, found, strict=True)
@@ -175,13 +190,19 @@ class JobOutput:
         found = self._finished()
         return found is not None and found["job"] == self.plan.hash
 
+    def _read(self, numbers: Sequence[int]) -> list[Entry | None]:
+        if all(number in self._made for number in numbers):  # no threads are needed
+            return [self._made[number] for number in numbers]
+        return self.storage.each(self._entry_of, numbers)
+
     def finish(self, done: Mapping[int, Figures]) -> None:
         """Write the files about the whole dataset, the manifest last, and remove the hidden folder.
 
         Args:
             done: The result of `done`, which must have all shards.
         """
-        if not self.is_finished():
+        is_alone = len(self._made) == self.plan.shards  # all of it is of this run, so no other has finished it
+        if is_alone or not self.is_finished():
             totals = total(done.values()).totals()
             closing = self._close()
             self.claim.check(self.storage)
@@ -196,11 +217,10 @@ class JobOutput:
     def entries(self) -> Iterator[Entry]:
         """Yield the content of all sidecars in order."""
         for first in range(0, self.plan.shards, _AT_ONCE):
-            names = [self._site().sidecar(n) for n in range(first, min(first + _AT_ONCE, self.plan.shards))]
-            found = self.storage.each(lambda name: manifest.read_entry(self.storage, name), names)
-            for name, entry in zip(names, found, strict=True):
+            numbers = range(first, min(first + _AT_ONCE, self.plan.shards))
+            for number, entry in zip(numbers, self._read(numbers), strict=True):
                 if entry is None:
-                    where = self.storage.where(name)
+                    where = self.storage.where(self._site().sidecar(number))
                     raise DataError(f"job: {where} is missing or damaged; continue with exists=resume")
                 yield entry
 
@@ -352,51 +372,6 @@ class JobOutput:
                 files.abandon()
             self.claim.check(self.storage)
             return place(self.storage, finished)
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What finished shards hold.
-
-    Attributes:
-        samples: Number of samples.
-        bytes: Bytes of all files.
-        errors: Samples that were skipped.
-        notes: Remarks about samples that were written, and how many have them.
-        counts: What shards have counted besides.
-    """
-
-    samples: int
-    bytes: int
-    errors: int
-    notes: Mapping[str, int] = field(default_factory=dict)
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-    def totals(self) -> dict[str, Any]:
-        """Return the figures as the manifest has them."""
-        found: dict[str, Any] = {"samples": self.samples, "bytes": self.bytes, "errors": self.errors}
-        named = {"notes": dict(self.notes), "counts": dict(self.counts)}
-        return found | {name: counted for name, counted in named.items() if counted}
-
-
-def figures(entry: Entry) -> Figures:
-    """Return the figures of a finished shard."""
-    size, errors = manifest.entry_bytes(entry), len(entry["errors"])
-    return Figures(int(entry["samples"]), size, errors, entry.get("notes", {}), entry.get("counts", {}))
-
-
-def total(shards: Iterable[Figures]) -> Figures:
-    """Add up the figures of shards."""
-    samples = size = errors = 0
-    notes: Counter[str] = Counter()
-    counts: Counter[str] = Counter()
-    for shard in shards:
-        samples += shard.samples
-        size += shard.bytes
-        errors += shard.errors
-        notes.update(shard.notes)
-        counts.update(shard.counts)
-    return Figures(samples, size, errors, dict(sorted(notes.items())), dict(sorted(counts.items())))
 
 
 def _foreign(root: str, names: Sequence[str]) -> str:

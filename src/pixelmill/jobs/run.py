@@ -13,11 +13,12 @@ from pixelmill.engine.devices import require_gpus, shown_alone
 from pixelmill.engine.placement import INSTEAD
 from pixelmill.errors import ArgumentError, DataError, OutputExists, PixelmillError
 from pixelmill.jobs.commit import OnSamples, ShardTask, Site
+from pixelmill.jobs.figures import Figures, figures, total
 from pixelmill.jobs.job import Job
 from pixelmill.jobs.local import LocalRunner
 from pixelmill.jobs.lock import Lock
 from pixelmill.jobs.manifest import Entry, load_event, make_plan
-from pixelmill.jobs.output import Figures, JobOutput, Situation, figures, total
+from pixelmill.jobs.output import JobOutput, Situation
 from pixelmill.jobs.ray import RayRunner
 from pixelmill.jobs.shard_files import too_many
 from pixelmill.jobs.storage import open_storage
@@ -168,6 +169,7 @@ def _run(
         with closing(runner(task, numbers, on_samples=tally.advance)) as entries:
             for entry in entries:
                 tally.add(entry)
+                output.remember(entry)
     finally:
         prefix = f"{task.site.scratch}-"
         for name in output.scratch_names():
