@@ -15,12 +15,16 @@ PIECES = [b"head", b"x" * (1 << 17), b"", memoryview(b"y" * (1 << 18)), b"tail"]
 ALL = b"".join(PIECES)
 
 
+def content_of(stream: OutputStream) -> bytes:
+    content = stream.content
+    return content.read_bytes() if isinstance(content, Path) else b"".join(content)
+
+
 def written(stream: UploadStream) -> bytes:
     with stream:
         stream.writelines(PIECES)
         assert stream.tell() == len(ALL)
-    content = stream.content
-    return content.read_bytes() if isinstance(content, Path) else bytes(content)
+    return content_of(stream)
 
 
 @pytest.mark.parametrize("room", [len(ALL), len(ALL) - 1, 1 << 16, 0])
@@ -65,7 +69,7 @@ def test_a_beginning_can_be_written_again(room: int | None, tmp_path: Path, monk
         with pytest.raises(ArgumentError, match="only be written again from its beginning"):
             stream.seek(5)
     expected = b"head" + b"er" * 100
-    assert (stream.content.read_bytes() if isinstance(stream.content, Path) else stream.content) == expected
+    assert content_of(stream) == expected
     assert stream.record("a") == FileRecord("a", 204, hashlib.sha256(expected).hexdigest())
 
 
@@ -76,5 +80,18 @@ def test_the_rest_stays_after_a_new_beginning(room: int, tmp_path: Path, monkeyp
         stream.write(b"....tail")
         stream.seek(0)
         stream.write(b"head")
-    assert (stream.content.read_bytes() if isinstance(stream.content, Path) else stream.content) == b"headtail"
+    assert content_of(stream) == b"headtail"
     assert stream.record("a") == FileRecord("a", 8, hashlib.sha256(b"headtail").hexdigest())
+
+
+def test_large_pieces_are_neither_copied_nor_changed_afterward(tmp_path: Path) -> None:
+    image, buffer, long = bytes(1 << 17), bytearray(1 << 17), b"z" * (1 << 20)
+    with UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory()) as stream:
+        for piece in (image, buffer, memoryview(long)[: 1 << 16]):
+            stream.write(piece)
+        buffer[:] = b"x" * len(buffer)
+    assert not isinstance(stream.content, Path)
+    assert content_of(stream) == bytes(2 << 17) + b"z" * (1 << 16)
+    kept = [piece.obj for piece in stream.content]
+    assert kept[0] is image
+    assert kept[2] is not long  # which would stay in memory as a whole

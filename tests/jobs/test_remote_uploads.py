@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loopback_s3 import Faults, LoopbackS3
@@ -13,7 +15,7 @@ from remote_faults import KilledJob
 from small_jobs import NumbersJob, tree
 
 from pixelmill.errors import DataError, OutputError
-from pixelmill.jobs import run_job
+from pixelmill.jobs import output, run, run_job
 from pixelmill.jobs.remote_storage import RemoteStorage
 from pixelmill.storage import remote_writes
 
@@ -125,10 +127,49 @@ def test_a_new_job_asks_a_store_few_questions(server: LoopbackS3) -> None:
     run_job(JOB, "s3://data/new", workers=1)
     shards = len(JOB.shards)
     # Before: the folder, its locks, the folder again, its plan, the lock and its rivals.
-    # For each shard: the lock and its rivals, twice. At the end: sidecars, for the sizes, for the closing file and for
-    # the manifest; the folders of the output and of the state; the manifest; the lock and its rivals, twice; the state
-    # again, and the lock.
-    lists, gets = 4 + 2 * shards + 6, 2 + 2 * shards + 3 * shards + 4
+    # For each shard: the lock and its rivals, twice. At the end: two folders of the output, for the sizes; the lock and
+    # its rivals, twice; the state, which is removed; and the lock.
+    lists, gets = 4 + 2 * shards + 5, 2 + 2 * shards + 3
     assert server.counts["LIST"] <= lists
     assert server.counts["GET"] <= gets
     assert server.counts.get("HEAD", 0) == 0
+
+
+@pytest.mark.parametrize("remembered", [0, 2, 1000])
+def test_what_a_run_remembers_of_its_shards_does_not_matter(
+    remembered: int, server: LoopbackS3, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "_REMEMBERED_FILES", remembered)
+    run_job(JOB, tmp_path / "expected", workers=1)
+    run_job(JOB, "s3://data/out", workers=1)
+    made = {key.removeprefix("data/out/"): data for key, data in server.objects.items() if "/out/" in key}
+    found = {name: hashlib.sha256(data).hexdigest() for name, data in made.items()}
+    assert found == {name: found for name, found in tree(tmp_path / "expected").items() if not name.endswith("/")}
+
+
+def test_a_file_that_vanishes_is_noticed_at_the_end(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run remembers is compared with what the store lists."""
+    end = run._end
+
+    def lost(*arguments: Any, **options: Any) -> Any:
+        del server.objects[next(key for key in server.objects if key.startswith("data/out/data-00001"))]
+        return end(*arguments, **options)
+
+    monkeypatch.setattr(run, "_end", lost)
+    report = run_job(JOB, "s3://data/out", workers=1)
+    assert not report.complete and report.done == len(JOB.shards) - 1
+    assert "data/out/manifest.json" not in server.objects
+
+
+def test_pieces_in_memory_go_in_parts_too(server: LoopbackS3) -> None:
+    pieces = [memoryview(bytes([number]) * (1 << 20)) for number in range(18)]
+    RemoteStorage("s3://data/out").adopt({"large": pieces, "small": pieces[:2], "empty": []})
+    found = server.objects
+    assert found["data/out/large"] == b"".join(pieces) and found["data/out/small"] == b"".join(pieces[:2])
+    assert found["data/out/empty"] == b"" and server.counts["parts"] == 3
+
+
+def test_pieces_in_memory_reach_other_stores() -> None:
+    storage = RemoteStorage(f"memory://{os.urandom(8).hex()}/out")
+    storage.adopt({"file": [memoryview(b"one"), memoryview(b" two")]})
+    assert storage.read("file") == b"one two"

@@ -58,7 +58,8 @@ class DatasetJob(Job):
             return self.opened
         with storage.keeping_listings():
             opened = self.open()
-            _ = opened.remote_stats  # while its folders are known
+            if opened.remote_stats:
+                _ = opened.classes  # while its folders are known
         return opened
 
     @cached_property

@@ -14,7 +14,7 @@ from contextvars import copy_context
 from pixelmill.jobs.commit import ShardTask, WrittenShard
 from pixelmill.jobs.manifest import Entry
 
-AT_ONCE = 2  # shards that are committed at a time; one more lies in a scratch folder while it is written
+AT_ONCE = 4  # shards that are committed at a time; one more is in memory or a scratch folder while it is written
 
 
 class BackgroundCommits:

@@ -29,6 +29,7 @@ from pixelmill.jobs.manifest import Entry, load_event
 from pixelmill.storage import system
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+_FOLLOWING = 64  # shards that are known ahead; how much of them is fetched ahead is a matter of bytes
 _LISTEN_SECONDS = 1.0  # Ctrl-C does not interrupt waiting on Windows
 # Imports create many objects that stay alive; collecting garbage among them would take a tenth of the import time.
 _PROGRAM = "import gc; gc.disable(); from pixelmill.jobs.worker import main; main()"
@@ -51,7 +52,7 @@ class LocalRunner:
         if workers <= 1:
             with BackgroundCommits(task) as commits:
                 for place, number in enumerate(numbers):
-                    following = numbers[place + 1 : place + 2]
+                    following = numbers[place + 1 : place + 1 + _FOLLOWING]
                     yield from commits.add(task.write(number, on_samples=on_samples, following=following))
                 yield from commits.rest()
             return

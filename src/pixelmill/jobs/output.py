@@ -7,6 +7,7 @@ and the files being written. When it is finished, manifest.json replaces the hid
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -30,6 +31,7 @@ Situation = Literal["new", "resume", "complete", "replace"]
 _COMPLETE = "complete.json"
 
 _AT_ONCE = 64  # sidecars that are read together
+_REMEMBERED_FILES = 100_000
 
 
 class JobOutput:
@@ -46,6 +48,8 @@ class JobOutput:
         self.state = f"{STATE}-{plan.name}" if plain or added else STATE
         self.manifest = plan.added_manifest if added else manifest.NAME
         self._job = job
+        self._made: dict[int, Entry] = {}
+        self._made_files = 0
 
     @property
     def samples(self) -> int | None:
@@ -143,6 +147,19 @@ class JobOutput:
         self.storage.each(self.storage.remove, names)
         self.storage.sync(names)
 
+    def remember(self, entry: Entry) -> None:
+        """Keep the entry of a shard that this run has committed to a store: reading it again takes round trips.
+
+        Where shards have very many files, only the entries of the first ones are kept.
+        """
+        self._made_files += len(entry["files"])
+        if self.storage.is_remote and self._made_files <= _REMEMBERED_FILES:
+            self._made[int(entry["number"])] = json.loads(json_line(entry))
+
+    def _entry_of(self, number: int) -> Entry | None:
+        """Return the entry of a finished shard, None if its sidecar is missing or damaged."""
+        return self._made.get(number) or manifest.read_entry(self.storage, self._site().sidecar(number))
+
     def done(self, *, hashed: bool | None = None, kept: bool = False) -> dict[int, Figures]:
         """Return the figures of each shard that is done, by number.
 
@@ -150,9 +167,8 @@ class JobOutput:
             hashed: Compare the hashes of all shards; False for the last one, None for none. Sizes always are.
             kept: Leave out shards that have skipped samples without keeping their bytes.
         """
-        numbers = self._sidecars()
-        names = [self._site().sidecar(number) for number in numbers]
-        found = self.storage.each(lambda name: manifest.read_entry(self.storage, name), names)
+        numbers = sorted(self._made) if len(self._made) == self.plan.shards else self._sidecars()
+        found = self._read(numbers)
         entries = {
             number: entry
             for number, entry in zip(numbers, found, strict=True)
@@ -174,13 +190,19 @@ class JobOutput:
         found = self._finished()
         return found is not None and found["job"] == self.plan.hash
 
+    def _read(self, numbers: Sequence[int]) -> list[Entry | None]:
+        if all(number in self._made for number in numbers):  # no threads are needed
+            return [self._made[number] for number in numbers]
+        return self.storage.each(self._entry_of, numbers)
+
     def finish(self, done: Mapping[int, Figures]) -> None:
         """Write the files about the whole dataset, the manifest last, and remove the hidden folder.
 
         Args:
             done: The result of `done`, which must have all shards.
         """
-        if not self.is_finished():
+        is_alone = len(self._made) == self.plan.shards  # all of it is of this run, so no other has finished it
+        if is_alone or not self.is_finished():
             totals = total(done.values()).totals()
             closing = self._close()
             self.claim.check(self.storage)
@@ -195,11 +217,10 @@ class JobOutput:
     def entries(self) -> Iterator[Entry]:
         """Yield the content of all sidecars in order."""
         for first in range(0, self.plan.shards, _AT_ONCE):
-            names = [self._site().sidecar(n) for n in range(first, min(first + _AT_ONCE, self.plan.shards))]
-            found = self.storage.each(lambda name: manifest.read_entry(self.storage, name), names)
-            for name, entry in zip(names, found, strict=True):
+            numbers = range(first, min(first + _AT_ONCE, self.plan.shards))
+            for number, entry in zip(numbers, self._read(numbers), strict=True):
                 if entry is None:
-                    where = self.storage.where(name)
+                    where = self.storage.where(self._site().sidecar(number))
                     raise DataError(f"job: {where} is missing or damaged; continue with exists=resume")
                 yield entry
 

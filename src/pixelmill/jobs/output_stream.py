@@ -101,14 +101,14 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
             self._waiting += data
             return size
         self.flush()
-        self._put(memoryview(data).cast("B"))
+        self._put(memoryview(data).cast("B"), owned=False)
         return size
 
     def flush(self) -> None:
         """Pass buffered bytes to the operating system."""
         if self._waiting:
             waiting, self._waiting = self._waiting, bytearray()
-            self._put(memoryview(waiting))
+            self._put(memoryview(waiting), owned=True)
 
     def close(self) -> None:
         """Write buffered bytes and close; `bring_to_disk` then waits until they are on the disk."""
@@ -148,7 +148,9 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
         else:
             self.abandon()
 
-    def _put(self, data: memoryview) -> None:
+    def _put(self, data: memoryview, *, owned: bool) -> None:
+        """Write bytes at the position; `owned` says that nothing else refers to them."""
+        del owned
         more = self._beyond_end(data)
         self._room.take(more)
         with explained(self._shown, written=self._written, more=more):
@@ -198,6 +200,9 @@ class Memory:
 class UploadStream(OutputStream):
     """A file for a store: in memory as long as there is room, else in the scratch folder.
 
+    Large pieces are kept as they come, not copied into one: pages that are touched for the first time cost more than
+    everything else that happens to these bytes here.
+
     Args:
         path: The file in the scratch folder, which exists if there is no room.
         shown: The name for messages.
@@ -207,7 +212,7 @@ class UploadStream(OutputStream):
 
     def __init__(self, path: Path, *, shown: str, durable: bool, memory: Memory) -> None:
         self._memory = memory
-        self._kept: bytearray | None = bytearray()
+        self._kept: list[memoryview] | None = []
         super().__init__(path, shown=shown, durable=durable)
 
     def _begin(self) -> None:
@@ -219,25 +224,43 @@ class UploadStream(OutputStream):
 
     def record(self, name: str) -> FileRecord:
         if self._kept is not None and self._durable:  # here and not while it grows: this runs beside the next shard
-            return FileRecord(name, self._written, hashlib.sha256(self._kept).hexdigest())
+            digest = hashlib.sha256()
+            for piece in self._kept:
+                digest.update(piece)
+            return FileRecord(name, self._written, digest.hexdigest())
         return super().record(name)
 
-    def _put(self, data: memoryview) -> None:
+    def _put(self, data: memoryview, *, owned: bool) -> None:
         if self._kept is None:
-            super()._put(data)
+            super()._put(data, owned=owned)
         elif self._memory.take(self._beyond_end(data)):
-            self._kept[self._position : self._position + len(data)] = data
-            self._position += len(data)
-            self._written = len(self._kept)
+            self._keep(self._kept, data, owned=owned)
         else:
             self._leave_memory(self._kept)
-            super()._put(data)
+            super()._put(data, owned=owned)
 
-    def _leave_memory(self, kept: bytearray) -> None:
+    def _keep(self, kept: list[memoryview], data: memoryview, *, owned: bool) -> None:
+        end = self._position + len(data)
+        if self._position < self._written:  # a beginning that is written again
+            whole = bytearray(b"".join(kept))
+            whole[self._position : end] = data
+            kept[:] = [memoryview(whole)]
+        else:
+            kept.append(data if owned or _stays(data) else memoryview(bytes(data)))
+        self._position = end
+        self._written = max(self._written, end)
+
+    def _leave_memory(self, kept: list[memoryview]) -> None:
         place = self._position
+        self._memory.give_back(self._written)
         self._kept, self._written, self._position = None, 0, 0
-        self._memory.give_back(len(kept))
         super()._begin()
-        super()._put(memoryview(kept))
+        for piece in kept:
+            super()._put(piece, owned=True)
         if place != self._position:  # in the middle of a beginning that is written again
             self._position = os.lseek(self._descriptor, place, os.SEEK_SET)
+
+
+def _stays(data: memoryview) -> bool:
+    """Whether bytes can neither change nor keep many others in memory."""
+    return isinstance(data.obj, bytes) and 2 * len(data) >= len(data.obj)

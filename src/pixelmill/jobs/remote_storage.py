@@ -108,7 +108,7 @@ class RemoteStorage:
     def adopt(self, files_by_name: Mapping[str, Finished]) -> None:
         def one(name: str) -> None:
             content = files_by_name[name]
-            size = content.stat().st_size if isinstance(content, Path) else len(content)
+            size = content.stat().st_size if isinstance(content, Path) else sum(map(len, content))
             with explained(self.where(name), more=size):
                 remote_writes.upload(content, self.where(name), size=size)
             if isinstance(content, Path):

@@ -169,6 +169,7 @@ def _run(
         with closing(runner(task, numbers, on_samples=tally.advance)) as entries:
             for entry in entries:
                 tally.add(entry)
+                output.remember(entry)
     finally:
         prefix = f"{task.site.scratch}-"
         for name in output.scratch_names():

@@ -20,7 +20,8 @@ from pixelmill.storage.local import open_binary, open_regular, read_file
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Finished = Path | bytearray  # a file that has been written: on this machine, or in memory on its way to a store
+# A file that has been written: on this machine, or pieces in memory on their way to a store.
+Finished = Path | list[memoryview]
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 
 

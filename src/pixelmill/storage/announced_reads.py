@@ -85,8 +85,10 @@ class AnnouncedReads:
             self._counts.subtract(map(_wanted, skipped))
             self._fetcher.drop(skipped)
         items: list[Range] = []
-        while self._announced and len(items) < _AT_ONCE and sum(max(item.length, 0) for item in items) < _BYTES_AT_ONCE:
+        size = 0
+        while self._announced and len(items) < _AT_ONCE and size < _BYTES_AT_ONCE:
             items.append(self._announced.popleft())
+            size += max(items[-1].length, 0)
         self._taken.extend(zip(items, self._fetcher.take(items, expected=True).result(), strict=True))
         self._announce()
 

@@ -18,7 +18,7 @@ from pixelmill.storage.local import FileStat
 from pixelmill.storage.system import WINDOWS, with_slashes
 
 MAX_FILE_BYTES = 1 << 30
-_AT_ONCE = 16  # calls that wait together
+_AT_ONCE = 64  # calls that wait together
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -58,6 +58,7 @@ _HINTS = {
 _BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")  # kinds of addresses that begin with a bucket
 _VARIABLES = (  # what a store depends on besides its options
     "AWS_ENDPOINT_URL",
+    "AWS_UNSIGNED_PAYLOAD",
     "AWS_ACCESS_KEY_ID",
     "AWS_PROFILE",
     "DALI_S3_NO_VERIFY_SSL",
@@ -298,7 +299,10 @@ def _s3(bucket: str, given: dict[str, object]) -> ObjectStore | None:
     if config is None or _needs_profile(config):
         return None
     endpoint = config.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    common = _common(plain_http=str(endpoint).startswith("http://"), unverified=unverified)
+    is_plain = str(endpoint).startswith("http://")
+    # TLS protects what is sent, and hashing it takes longer than sending it.
+    config["unsigned_payload"] = os.environ.get("AWS_UNSIGNED_PAYLOAD", str(not is_plain)).lower() in ("1", "true")
+    common = _common(plain_http=is_plain, unverified=unverified)
     return S3Store(bucket, **common, **config)
 
 

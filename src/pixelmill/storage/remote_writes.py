@@ -77,15 +77,15 @@ def _content(path: str) -> bytes | None:
         return None
 
 
-def upload(source: Path | bytearray, path: str, *, size: int) -> None:
-    """Write a file with the content of a local one, or with bytes; raises OutputError if fewer bytes arrive."""
+def upload(source: Path | list[memoryview], path: str, *, size: int) -> None:
+    """Write a file with the content of a local one, or with pieces; raises OutputError if fewer bytes arrive."""
     place = object_store.locate(path, active())
     if place is None:
         system, inner = remote.open_store(path)
         if isinstance(source, Path):
             remote.patiently(lambda: system.put_file(str(source), inner), path)
         else:
-            remote.patiently(lambda: system.pipe_file(inner, bytes(source)), path)
+            remote.patiently(lambda: system.pipe_file(inner, b"".join(source)), path)
         arrived = remote.stat(path).size
         if arrived != size:
             raise OutputError(f"cannot write {path}: {size} bytes were sent, {arrived} arrived; try again")
