@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -73,7 +74,9 @@ def _build() -> Path:
     configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DSKBUILD=1", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
     configure += [f"-DPython_EXECUTABLE={sys.executable}", f"-Dnanobind_DIR={nanobind}"]
     print(f"compiling with symbols in {folder}")
-    for command in (configure, ["cmake", "--build", str(folder), "--target", "_core", "--parallel"]):
+    # Without a number, make starts all of its jobs at once.
+    build = ["cmake", "--build", str(folder), "--target", "_core", "--parallel", str(os.cpu_count() or 1)]
+    for command in (configure, build):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return next(folder.glob("_core*.so"))
 
