@@ -68,9 +68,8 @@ inline void horizontal_eights(int16_t* const* out, const uint8_t* const* in, int
     const __m128i bits = _mm_cvtsi32_si128(shift);
     const __m128i up = _mm_cvtsi32_si128(16 - shift);
     const __m512i upper = _mm512_set1_epi32(-65536);
-    // The upper byte of a word is 0, and so is the fourth channel of pixels that have three.
-    const __mmask64 all = 0x5555555555555555u, odd_of_three = 0x0505050505050505u, three = 0x0555055505550555u;
-    const __mmask64 used[2] = {step == 4 || near ? all : three, step == 4 ? all : near ? odd_of_three : three};
+    // The upper byte of a word is 0. The fourth channel of pixels that have three is any byte; nobody looks at it.
+    const __mmask64 lower = 0x5555555555555555u;
     const __m512i natural = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
     for (int32_t x = 0; x < plan.count; x += 8, ++groups) {
         __m512i places[2][pairs], weights[2][pairs];
@@ -87,7 +86,7 @@ inline void horizontal_eights(int16_t* const* out, const uint8_t* const* in, int
                 if (half == 0 || !near) avx2::fetch(in[r] + groups->base[half] + ahead);
                 sums[half] = half_up;
                 for (int p = 0; p < pairs; ++p) {
-                    const __m512i words = _mm512_maskz_permutexvar_epi8(used[half], places[half][p], bytes);
+                    const __m512i words = _mm512_maskz_permutexvar_epi8(lower, places[half][p], bytes);
                     sums[half] = _mm512_dpwssd_epi32(sums[half], words, weights[near ? 0 : half][p]);
                 }
             }
