@@ -124,6 +124,25 @@ def test_a_single_coefficient_in_every_position(value):
     check(write_jpeg(Form(64, 64, "ycc"), coefficient), rng)
 
 
+@pytest.mark.parametrize("upper", [0, 1, 2, 3])
+def test_profiles_of_blocks_with_a_full_lower_half(upper):
+    """Every level finds the profile that was trained for them, which has no room for anything else."""
+    rows, columns = np.divmod(np.arange(64), 8)
+    sums, ways = rows + columns, np.where((rows + columns) % 2 == 0, columns, rows)
+    zigzag = np.lexsort((ways, sums))
+    used = (np.arange(64) >= 32) | ((np.arange(64) >= 1) & (np.arange(64) <= upper))
+    file = write_jpeg(Form(64, 64, "gray"), lambda component, number: (used * (-1) ** number)[zigzag])
+    book = _core.PackCodebook(_core.train_pack_codebook([bytes(file)], seed=1))
+    made = set()
+    try:
+        for level in ("base", "avx2", BEST):
+            _core.force_simd_level(level)
+            made.add(_core.pack_image(bytes(file), book))
+    finally:
+        _core.force_simd_level(BEST)
+    assert len(made) == 1 and isinstance(made.pop(), bytes)
+
+
 @pytest.mark.parametrize("jump", [1, 2, 100, 500, 511, 1000, 2040, 4000, 8000, 16000])
 def test_first_coefficients_that_jump_take_every_width(jump):
     """Differences of 2 to 16 bits, upwards and downwards."""

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "filters.h"
@@ -52,18 +53,77 @@ Taps taps_of(const AxisFilter& filter, int64_t i, int64_t base, int64_t source, 
     return {std::clamp<int64_t>(first + begins, 0, source - 1), ends - begins};
 }
 
+int rounded_weight(float weight) {
+    constexpr float one = 1 << weight_bits, half_up = 32768.5f;  // positive, so that truncation rounds down
+    return static_cast<int>(weight * one + half_up) - 32768;
+}
+
 // Rounds the running sum instead of each weight: the total is exact however many taps there are.
 void quantize(int16_t* fixed, const float* weight, int count) {
-    constexpr float one = 1 << weight_bits, half_up = 32768.5f;  // positive, so that truncation rounds down
     float sum = 0;
     int before = 0;
     for (int k = 0; k < count; ++k) {
         sum += weight[k];
-        const int now = k + 1 < count ? static_cast<int>(sum * one + half_up) - 32768 : 1 << weight_bits;
+        const int now = k + 1 < count ? rounded_weight(sum) : 1 << weight_bits;
         fixed[k] = static_cast<int16_t>(std::clamp(now - before, -32768, 32767));
         before = now;
     }
 }
+
+// Both of the above for several triangles at once, in loops that compilers turn into vectors: the same numbers,
+// operation by operation. Those that leave the source, or begin with a zero, are left to the general code.
+class Triangles {
+   public:
+    static constexpr int batch = 32, most_taps = 8;
+
+    // The window of output number `first + step * j` becomes number j.
+    Triangles(const AxisFilter& filter, int64_t first, int step) : support_(filter.support) {
+        const auto from = static_cast<int32_t>(first);
+        float offset[batch], sum[batch] = {};
+        for (int j = 0; j < batch; ++j) {
+            const float begin = static_cast<float>(from + step * j) * filter.step + filter.start;
+            const auto whole = static_cast<int32_t>(begin);
+            at_[j] = whole + (static_cast<float>(whole) < begin ? 1 : 0);
+            offset[j] = static_cast<float>(at_[j]) - begin;
+        }
+        for (int k = 0; k < support_; ++k) {
+            for (int j = 0; j < batch; ++j) {
+                weight_[k][j] = filter.triangle(offset[j] + static_cast<float>(k));
+                sum[j] += weight_[k][j];
+                ends_[j] = weight_[k][j] != 0 ? k + 1 : ends_[j];
+            }
+        }
+        quantize(sum);
+    }
+
+    // Returns no taps where the general code is needed.
+    Taps taps(int j, int64_t base, int64_t source, int16_t* fixed) const {
+        const int64_t first = at_[j] + base;
+        if (first < 0 || first + support_ > source || weight_[0][j] == 0 || ends_[j] < 2) return {};
+        for (int k = 0; k < support_; ++k) fixed[k] = static_cast<int16_t>(fixed_[k][j]);
+        return {first, ends_[j]};
+    }
+
+   private:
+    void quantize(const float* sum) {
+        float unit[batch], part[batch] = {};
+        int32_t before[batch] = {};
+        for (int j = 0; j < batch; ++j) unit[j] = 1 / (sum[j] != 0 ? sum[j] : 1.0f);
+        for (int k = 0; k < support_; ++k) {
+            for (int j = 0; j < batch; ++j) {
+                part[j] += weight_[k][j] * unit[j];
+                const int32_t rounded = rounded_weight(part[j]);
+                const int32_t now = k + 1 < ends_[j] ? rounded : 1 << weight_bits;
+                fixed_[k][j] = now - before[j];
+                before[j] = now;
+            }
+        }
+    }
+
+    int support_;
+    int32_t at_[batch], ends_[batch] = {}, fixed_[most_taps][batch];
+    float weight_[most_taps][batch];
+};
 
 int64_t padded(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
 
@@ -84,6 +144,7 @@ void align(AxisPlan& plan, T* weights, int32_t* first, const int32_t* taps, int6
         const int32_t i = descends ? n : last - n;
         lowest = std::min(lowest, first[i]);
         const auto from = static_cast<int32_t>(std::min<int64_t>(lowest, extent - plan.taps));
+        if (from == first[i]) continue;
         T* mine = weights + int64_t{i} * plan.stride;
         std::copy_backward(mine, mine + taps[i], mine + taps[i] + first[i] - from);
         std::fill(mine, mine + first[i] - from, T{0});
@@ -95,10 +156,11 @@ void align(AxisPlan& plan, T* weights, int32_t* first, const int32_t* taps, int6
     }
 }
 
+// The outputs ascend or descend all the way.
 void note_range(AxisPlan& plan, int64_t extent) {
-    const auto [low, high] = std::minmax_element(plan.first, plan.first + plan.count);
-    plan.low = *low;
-    plan.high = *high + plan.taps;
+    const int32_t one = plan.first[0], other = plan.first[plan.count - 1];
+    plan.low = std::min(one, other);
+    plan.high = std::max(one, other) + plan.taps;
     if (plan.low < 0 || plan.high > extent) throw std::logic_error(outside);
 }
 
@@ -172,18 +234,22 @@ AxisPlan plan_axis(const Axis& axis, const AxisFilter& filter, bool innermost, i
     const bool nearest = filter.filter == Filter::nearest;
     if (nearest) nearest_pixels(memory.first, filter, axis, innermost, base, extent);
     memory.weight[0] = 1;
+    const bool triangles = kind == Weights::fixed && filter.filter == Filter::triangular &&
+                           filter.support <= std::min<int64_t>(source, Triangles::most_taps);
+    std::optional<Triangles> several;
     for (int32_t i = 0; i < plan.count; ++i) {
-        memory.taps[i] = 1;
-        if (!nearest) {
-            const Taps taps = taps_of(filter, wanted(axis, i), base, source, memory.weight);
-            memory.first[i] = static_cast<int32_t>(taps.first - origin);
-            memory.taps[i] = taps.count;
-        }
-        const int count = memory.taps[i];
-        if (memory.first[i] < 0 || memory.first[i] + count > extent) throw std::logic_error(outside);
         const int64_t at = int64_t{i} * plan.stride;
-        if (memory.fixed != nullptr) quantize(memory.fixed + at, memory.weight, count);
-        if (memory.real != nullptr) std::copy_n(memory.weight, count, memory.real + at);
+        const int j = i % Triangles::batch;
+        if (triangles && j == 0) several.emplace(filter, wanted(axis, i), axis.flip != 0 ? -1 : 1);
+        Taps taps{memory.first[i], 1};
+        if (triangles) taps = several->taps(j, base, source, memory.fixed + at);
+        const bool quantized = triangles && taps.count > 0;
+        if (!nearest && !quantized) taps = taps_of(filter, wanted(axis, i), base, source, memory.weight);
+        if (!nearest) memory.first[i] = static_cast<int32_t>(taps.first - origin);
+        memory.taps[i] = taps.count;
+        if (memory.first[i] < 0 || memory.first[i] + taps.count > extent) throw std::logic_error(outside);
+        if (memory.fixed != nullptr && !quantized) quantize(memory.fixed + at, memory.weight, taps.count);
+        if (memory.real != nullptr) std::copy_n(memory.weight, taps.count, memory.real + at);
     }
     if (memory.fixed != nullptr) align(plan, memory.fixed, memory.first, memory.taps, extent);
     if (memory.real != nullptr) align(plan, memory.real, memory.first, memory.taps, extent);

@@ -33,11 +33,17 @@ struct AxisFilter {
     // Weight of the source pixel `distance` >= 0 after the beginning of the window.
     float weight(float distance) const {
         const float x = distance * density_;
-        if (filter == Filter::triangular) return std::max(std::min(x, 2 - x), 0.0f);
+        if (filter == Filter::triangular) return triangle(distance);
         if (!(x < static_cast<float>(table_.points))) return 0;
         const int below = static_cast<int>(x);
         const float low = table_.at[below], high = below + 1 < table_.points ? table_.at[below + 1] : 0.0f;
         return low + (x - static_cast<float>(below)) * (high - low);
+    }
+
+    // The same for triangular windows.
+    float triangle(float distance) const {
+        const float x = distance * density_;
+        return std::max(std::min(x, 2 - x), 0.0f);
     }
 
    private:

@@ -17,7 +17,20 @@ namespace pixelmill {
 #define KERNELS "pointwise.inl"
 #include "both_levels.inl"
 
-const PixelRows& pixel_rows() { return AT_THIS_LEVEL(pixel_rows); }
+#if PIXELMILL_WIDE_SUMS
+BEGIN_WIDE_SUMS_CODE
+namespace wide_sums {
+#include "pointwise_wide.inl"
+}  // namespace wide_sums
+END_WIDE_SUMS_CODE
+#endif
+
+const PixelRows& pixel_rows() {
+#if PIXELMILL_WIDE_SUMS
+    if (uses_wide_sums()) return wide_sums::pixel_rows;
+#endif
+    return AT_THIS_LEVEL(pixel_rows);
+}
 
 Raster mirrored(const Raster& image) {
     Raster result = image;

@@ -73,9 +73,7 @@ inline void planes_of(float* out, int64_t plane, const uint8_t* in, int64_t pixe
     int64_t x = 0;
 #if AVX2_CODE
     if (channels >= 3) {
-        const __m256i gather =
-            _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-        const __m256i join = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+        const __m256i byte = _mm256_set1_epi32(255);
         __m256 subtract[4], multiply[4];
         for (int c = 0; c < channels; ++c) {
             subtract[c] = _mm256_set1_ps(scaling.subtract[c]);
@@ -83,13 +81,10 @@ inline void planes_of(float* out, int64_t plane, const uint8_t* in, int64_t pixe
         }
         for (; x + 8 <= pixels; x += 8) {
             const __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x));
-            const __m256i sorted = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(eight, gather), join);
-            const __m128i low = _mm256_castsi256_si128(sorted), high = _mm256_extracti128_si256(sorted, 1);
-            store8<streams>(out + x, scaled8(low, subtract[0], multiply[0]));
-            store8<streams>(out + plane + x, scaled8(_mm_srli_si128(low, 8), subtract[1], multiply[1]));
-            store8<streams>(out + 2 * plane + x, scaled8(high, subtract[2], multiply[2]));
-            if (channels == 4) {
-                store8<streams>(out + 3 * plane + x, scaled8(_mm_srli_si128(high, 8), subtract[3], multiply[3]));
+            for (int c = 0; c < channels; ++c) {
+                const __m256i one = _mm256_and_si256(_mm256_srli_epi32(eight, 8 * c), byte);
+                const __m256 values = _mm256_sub_ps(_mm256_cvtepi32_ps(one), subtract[c]);
+                store8<streams>(out + c * plane + x, _mm256_mul_ps(values, multiply[c]));
             }
         }
     }

@@ -11,7 +11,20 @@ namespace pixelmill {
 #define KERNELS "resample.inl"
 #include "both_levels.inl"
 
-const ByteResampling& byte_resampling() { return AT_THIS_LEVEL(byte_resampling); }
+#if PIXELMILL_WIDE_SUMS
+BEGIN_WIDE_SUMS_CODE
+namespace wide_sums {
+#include "resample_wide.inl"
+}  // namespace wide_sums
+END_WIDE_SUMS_CODE
+#endif
+
+const ByteResampling& byte_resampling() {
+#if PIXELMILL_WIDE_SUMS
+    if (uses_wide_sums()) return wide_sums::byte_resampling;
+#endif
+    return AT_THIS_LEVEL(byte_resampling);
+}
 
 bool fits_bytes(const View<const uint8_t>& in) {
     if (in.channels == 1) return in.pixel == 1;
@@ -22,26 +35,35 @@ bool fits_bytes(const View<const uint8_t>& in) {
 namespace {
 
 // Vector loads may run this far past the last pixel that has a weight.
-constexpr int64_t overrun = 16;
+constexpr int64_t overrun = 64;
 
 }  // namespace
 
 ByteResampler::ByteResampler(const View<const uint8_t>& in, const AxisPlan& vertical, const AxisPlan& horizontal,
                              Arena& arena)
-    : in_(in),
+    : kernels_(byte_resampling()),
+      in_(in),
       vertical_(vertical),
       horizontal_(horizontal),
       cells_(in.channels == 1 ? 1 : 4),
-      length_((horizontal.count * cells_ + 31) / 32 * 32),
+      length_((horizontal.count * cells_ + 63) / 64 * 64),
       kept_(vertical.taps + 3),
       // One bit less where a filter may overshoot the range of bytes.
       fraction_(horizontal.overshoots ? 6 : 7),
       ring_(arena.take<int16_t>(static_cast<size_t>(length_ * kept_))),
       rows_(arena.take<const int16_t*>(static_cast<size_t>(vertical.taps + 1))),
       pixels_(arena.take<uint8_t>(static_cast<size_t>(length_))),
-      spread_(arena.take<uint8_t>(static_cast<size_t>(length_))) {
+      spread_(arena.take<uint8_t>(static_cast<size_t>(length_))),
+      groups_(grouped(arena)) {
     std::memset(ring_, 0, static_cast<size_t>(length_ * kept_) * sizeof(int16_t));
     for (uint8_t*& copy : copies_) copy = arena.take<uint8_t>(static_cast<size_t>(in.width * in.pixel));
+}
+
+const TapGroup* ByteResampler::grouped(Arena& arena) const {
+    if (kernels_.group_taps == nullptr || cells_ == 1 || horizontal_.copies == 1 || horizontal_.taps > 8)
+        return nullptr;
+    auto* groups = arena.take<TapGroup>(static_cast<size_t>((horizontal_.count + 7) / 8));
+    return kernels_.group_taps(groups, horizontal_, static_cast<int>(in_.pixel)) ? groups : nullptr;
 }
 
 // The ring holds the horizontally resampled rows that the next outputs need, so each source row is resampled once. A
@@ -49,9 +71,8 @@ ByteResampler::ByteResampler(const View<const uint8_t>& in, const AxisPlan& vert
 void ByteResampler::run(RowSink& sink, const uint8_t* data) {
     in_.data = data;
     next_ = vertical_.low;
-    const ByteResampling& kernels = byte_resampling();
     const bool few = vertical_.support <= few_taps && !vertical_.overshoots && !horizontal_.overshoots;
-    auto* pass = few ? kernels.vertical_few : kernels.vertical;
+    auto* pass = few ? kernels_.vertical_few : kernels_.vertical;
     const int pairs = (vertical_.taps + 1) / 2;
     const bool descending = vertical_.first[0] > vertical_.first[vertical_.count - 1];
     for (int32_t i = 0; i < vertical_.count; ++i) {
@@ -77,7 +98,6 @@ void ByteResampler::need(int64_t first) {
 }
 
 void ByteResampler::make(int rows) {
-    const ByteResampling& kernels = byte_resampling();
     const uint8_t* from[4];
     int16_t* to[4];
     for (int r = 0; r < rows; ++r) {
@@ -87,8 +107,10 @@ void ByteResampler::make(int rows) {
     if (horizontal_.copies == 1) {
         for (int r = 0; r < rows; ++r) widen(to[r], from[r] + horizontal_.low * in_.pixel);
     } else {
-        auto* pass = in_.pixel == 4 ? kernels.horizontal4 : in_.pixel == 3 ? kernels.horizontal3 : kernels.horizontal1;
-        pass(to, from, rows, horizontal_, fraction_);
+        auto* pass = in_.pixel == 4   ? kernels_.horizontal4
+                     : in_.pixel == 3 ? kernels_.horizontal3
+                                      : kernels_.horizontal1;
+        pass(to, from, rows, horizontal_, groups_, rows * in_.row, fraction_);
     }
 }
 
@@ -108,7 +130,7 @@ void ByteResampler::widen(int16_t* out, const uint8_t* in) const {
         pixel_rows().spread3(spread_, in, horizontal_.count);
         in = spread_;
     }
-    byte_resampling().widen(out, in, horizontal_.count * cells_, fraction_);
+    kernels_.widen(out, in, horizontal_.count * cells_, fraction_);
 }
 
 }  // namespace pixelmill

@@ -20,6 +20,9 @@ class RowSink {
 // Pixels of 1 channel, or of 3 or 4 channels side by side, that are 1, 3 or 4 bytes apart, left to right.
 bool fits_bytes(const View<const uint8_t>& in);
 
+struct ByteResampling;
+struct TapGroup;
+
 // Both plans are fixed ones of images like `in`; all images of a sequence share one resampler and its memory.
 class ByteResampler {
    public:
@@ -31,8 +34,10 @@ class ByteResampler {
     void make(int rows);
     const uint8_t* readable(int64_t y, uint8_t* copy) const;
     void widen(int16_t* out, const uint8_t* in) const;
+    const TapGroup* grouped(Arena& arena) const;
     int16_t* row(int64_t y) const { return ring_ + y % kept_ * length_; }
 
+    const ByteResampling& kernels_;
     View<const uint8_t> in_;
     const AxisPlan &vertical_, &horizontal_;
     int64_t cells_;   // values per pixel of the intermediate rows
@@ -43,15 +48,29 @@ class ByteResampler {
     int16_t* ring_;
     const int16_t** rows_;
     uint8_t *pixels_, *spread_, *copies_[4];
+    const TapGroup* groups_;
 };
 
 inline constexpr int few_taps = 4;
 
+// Eight outputs of a row, two halves of four: where 64 bytes of the source begin, which of them belong to each pair of
+// taps, and the weights of these.
+struct TapGroup {
+    struct alignas(64) Pair {
+        uint8_t places[2][64];
+        int16_t weights[2][32];
+    };
+    alignas(64) int64_t base[2];
+    bool near;
+    Pair pairs[4];
+};
+
 // The passes; rows of the intermediate image are int16 with `fraction` fractional bits, 4 to a pixel or 1.
 struct ByteResampling {
+    // Up to 4 rows. What lies `ahead` of them, in bytes, is fetched from memory meanwhile: those that come next.
     using Horizontal = void(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
-                            int fraction);
-    Horizontal *horizontal4, *horizontal3, *horizontal1;  // by the distance of pixels; up to 4 rows
+                            const TapGroup* groups, int64_t ahead, int fraction);
+    Horizontal *horizontal4, *horizontal3, *horizontal1;  // by the distance of pixels
     // One row from `taps` rows, or one more whose weight is 0; writes `count` bytes rounded up to 32. Of few rows each
     // product may be rounded to the intermediate precision less one bit: that is an error of a 30th of a level at most,
     // for half the instructions.
@@ -60,6 +79,8 @@ struct ByteResampling {
     Vertical *vertical, *vertical_few;
     // The first pass when the axis only copies.
     void (*widen)(int16_t* out, const uint8_t* in, int64_t count, int fraction);
+    // Fills a group for every eight outputs, up to 8 taps, or says that they do not fit. Null where none are needed.
+    bool (*group_taps)(TapGroup* groups, const AxisPlan& plan, int step);
 };
 const ByteResampling& byte_resampling();  // of the current SIMD level
 

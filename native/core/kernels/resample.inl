@@ -68,6 +68,8 @@ struct TwoRows {
     }
 };
 
+inline void fetch(const uint8_t* line) { _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_T0); }
+
 inline __m256i weight_pair(const int16_t* weight) {
     int32_t both;
     std::memcpy(&both, weight, 4);
@@ -78,13 +80,18 @@ inline __m256i weight_pair(const int16_t* weight) {
 // plan is padded with copies of its last output, and the rows of the ring to a multiple of 32 values, so an odd count
 // needs no tail.
 template <int step, int quads>
-inline void horizontal_four(int16_t* const* out, const uint8_t* const* in, const AxisPlan& plan, int fraction) {
+inline void horizontal_four(int16_t* const* out, const uint8_t* const* in, const AxisPlan& plan, int64_t ahead,
+                            int fraction) {
     const int shift = weight_bits - fraction;
     const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
     const __m128i bits = _mm_cvtsi32_si128(shift);
     const __m256i front = TwoRows<step>::pairs(0), back = TwoRows<step>::pairs(2);
     const int groups = quads < 0 ? (plan.taps + 3) / 4 : quads;
     for (int32_t x = 0; x < plan.count; x += 2) {
+        if (x % 8 == 0) {
+            const int64_t next = int64_t{plan.first[x]} * step + ahead;
+            for (int r = 0; r < 4; ++r) fetch(in[r] + next);
+        }
         __m256i sums[2][2];
         for (int o = 0; o < 2; ++o) {
             const int64_t at = int64_t{plan.first[x + o]} * step;
@@ -122,7 +129,7 @@ inline void horizontal_four(int16_t* const* out, const uint8_t* const* in, const
 
 template <int step>
 inline void horizontal_pixels(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
-                              int fraction) {
+                              int64_t ahead, int fraction) {
     // Missing rows are made twice, which costs less than code for one, two and three rows.
     int16_t* to[4];
     const uint8_t* from[4];
@@ -131,30 +138,34 @@ inline void horizontal_pixels(int16_t* const* out, const uint8_t* const* in, int
         from[r] = in[r < rows ? r : rows - 1];
     }
     if (plan.taps <= 2) {
-        horizontal_four<step, 0>(to, from, plan, fraction);
+        horizontal_four<step, 0>(to, from, plan, ahead, fraction);
     } else if (plan.taps <= 4) {
-        horizontal_four<step, 1>(to, from, plan, fraction);
+        horizontal_four<step, 1>(to, from, plan, ahead, fraction);
     } else if (plan.taps <= 8) {
-        horizontal_four<step, 2>(to, from, plan, fraction);
+        horizontal_four<step, 2>(to, from, plan, ahead, fraction);
     } else {
-        horizontal_four<step, -1>(to, from, plan, fraction);
+        horizontal_four<step, -1>(to, from, plan, ahead, fraction);
     }
 }
 
 #endif
 
-inline void horizontal4(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+inline void horizontal4(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
+                        const TapGroup* /*groups*/, int64_t ahead, int fraction) {
 #if AVX2_CODE
-    horizontal_pixels<4>(out, in, rows, plan, fraction);
+    horizontal_pixels<4>(out, in, rows, plan, ahead, fraction);
 #else
+    (void)ahead;
     horizontal_plain<4, 4>(out, in, rows, plan, fraction);
 #endif
 }
 
-inline void horizontal3(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+inline void horizontal3(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
+                        const TapGroup* /*groups*/, int64_t ahead, int fraction) {
 #if AVX2_CODE
-    horizontal_pixels<3>(out, in, rows, plan, fraction);
+    horizontal_pixels<3>(out, in, rows, plan, ahead, fraction);
 #else
+    (void)ahead;
     horizontal_plain<3, 3>(out, in, rows, plan, fraction);
 #endif
 }
@@ -200,11 +211,13 @@ inline void horizontal_gray(int16_t* out, const uint8_t* in, const AxisPlan& pla
 }
 #endif
 
-inline void horizontal1(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+inline void horizontal1(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
+                        const TapGroup* /*groups*/, int64_t ahead, int fraction) {
 #if AVX2_CODE
     auto* pass = plan.stride == 4 ? horizontal_gray<true> : horizontal_gray<false>;
     for (int r = 0; r < rows; ++r) pass(out[r], in[r], plan, fraction);
 #else
+    (void)ahead;
     horizontal_plain<1, 1>(out, in, rows, plan, fraction);
 #endif
 }
@@ -306,4 +319,4 @@ inline void widen(int16_t* out, const uint8_t* in, int64_t count, int fraction) 
     for (int64_t i = 0; i < count; ++i) out[i] = static_cast<int16_t>(in[i] << fraction);
 }
 
-constexpr ByteResampling byte_resampling{horizontal4, horizontal3, horizontal1, vertical, vertical_few, widen};
+constexpr ByteResampling byte_resampling{horizontal4, horizontal3, horizontal1, vertical, vertical_few, widen, nullptr};

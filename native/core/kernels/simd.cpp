@@ -43,8 +43,8 @@ std::atomic<SimdLevel>& current() {
 }
 
 // What only some processors with AVX2 have besides.
-struct Extensions {
-    bool wide_tables = false, wide_blocks = false;
+struct alignas(4) Extensions {  // of a size that atomics need no lock for
+    bool wide_tables = false, wide_blocks = false, wide_sums = false;
 };
 
 Extensions extensions() {
@@ -55,6 +55,7 @@ Extensions extensions() {
         __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi");
     found.wide_blocks = found.wide_tables && detected() == SimdLevel::avx2 && __builtin_cpu_supports("avx512vbmi2") &&
                         __builtin_cpu_supports("avx512bitalg");
+    found.wide_sums = found.wide_tables && detected() == SimdLevel::avx2 && __builtin_cpu_supports("avx512vnni");
 #endif
     return found;
 }
@@ -69,6 +70,8 @@ std::atomic<Extensions>& used() {
 bool uses_wide_tables() { return used().load(std::memory_order_relaxed).wide_tables; }
 
 bool uses_wide_blocks() { return used().load(std::memory_order_relaxed).wide_blocks; }
+
+bool uses_wide_sums() { return used().load(std::memory_order_relaxed).wide_sums; }
 
 SimdLevel simd_level() { return current().load(std::memory_order_relaxed); }
 

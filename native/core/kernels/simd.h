@@ -65,6 +65,25 @@
 #define PIXELMILL_WIDE_BLOCKS 0
 #endif
 
+// Sums of products of 16 bits in registers of 512 need AVX-512 with VBMI and VNNI, which `uses_wide_sums` asks the
+// processor for.
+#if PIXELMILL_BMI2
+#define PIXELMILL_WIDE_SUMS 1
+// clang-format off: a pragma is one string
+#if defined(__clang__)
+#define BEGIN_WIDE_SUMS_CODE \
+    _Pragma("clang attribute push(__attribute__((target(\"avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vbmi,avx512vnni\"))), apply_to = function)")
+#define END_WIDE_SUMS_CODE _Pragma("clang attribute pop")
+#else
+#define BEGIN_WIDE_SUMS_CODE \
+    _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vbmi,avx512vnni\")")
+#define END_WIDE_SUMS_CODE _Pragma("GCC pop_options")
+#endif
+// clang-format on
+#else
+#define PIXELMILL_WIDE_SUMS 0
+#endif
+
 // What both_levels.inl built under this name for the level that runs.
 #if PIXELMILL_AVX2
 #define AT_THIS_LEVEL(name) (simd_level() == SimdLevel::avx2 ? avx2::name : base::name)
@@ -87,6 +106,9 @@ bool uses_wide_tables();
 
 // The same for AVX-512 with VBMI2 and BITALG.
 bool uses_wide_blocks();
+
+// The same for AVX-512 with VBMI and VNNI.
+bool uses_wide_sums();
 
 // Uses all that the machine has again, after `force_simd_level`.
 void force_best_instructions();
