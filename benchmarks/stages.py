@@ -7,6 +7,7 @@ Both need symbols, so pixelmill is compiled once more, into build/symbols, with 
 
 from __future__ import annotations
 
+import os
 import argparse
 import json
 import re
@@ -73,7 +74,7 @@ def _build() -> Path:
     configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DSKBUILD=1", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
     configure += [f"-DPython_EXECUTABLE={sys.executable}", f"-Dnanobind_DIR={nanobind}"]
     print(f"compiling with symbols in {folder}")
-    for command in (configure, ["cmake", "--build", str(folder), "--target", "_core", "--parallel"]):
+    for command in (configure, ["cmake", "--build", str(folder), "--target", "_core", "--parallel", str(os.cpu_count() or 1)]):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return next(folder.glob("_core*.so"))
 
