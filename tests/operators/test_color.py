@@ -165,3 +165,24 @@ def test_a_wrong_layout_is_refused_when_the_graph_is_built():
 
     with pytest.raises(ArgumentError, match=r"(?s)hue: the layout of the input must be HWC.*created at test_color.py"):
         wrong().build()
+
+
+@pytest.mark.parametrize("width", [1, 15, 16, 17, 64, 101])
+@pytest.mark.parametrize(
+    "twist",
+    [
+        {"saturation": 0.0},  # three equal rows
+        {"hue": 40.0, "saturation": 1.7},
+        {"hue": 200.0, "contrast": 1.3, "brightness": 0.8},  # with an offset
+        {"saturation": 3.0, "brightness": -2.0},
+        {"hue": 10.0, "brightness": 1e7},
+        {"hue": 10.0, "brightness": 1e20},  # integers do not hold such sums
+    ],
+)
+def test_color_matrices_of_bytes_are_the_same_on_every_level(width, twist):
+    levels = np.arange(256, dtype=np.uint8)
+    image = np.resize(np.stack([levels, np.roll(levels, 85), np.roll(levels[::-1], 31)], -1), (7, width, 3))
+    (made,) = on_each_level(lambda m, x: m.fn.color_twist(x, **twist), [image])
+    if twist == {"saturation": 0.0}:
+        weights = np.float32([0.299, 0.587, 0.114])
+        np.testing.assert_allclose(made, np.repeat(image @ weights[:, None], 3, 2), atol=1.01)
