@@ -82,8 +82,8 @@ bool is_moderate(const ColorMatrix& matrix) {
     return true;
 }
 
-// Sixteen pixels of three bytes in AVX-512. The upper 16 bytes of `pixels` hold 0x4b and zeros: a byte in the low end of
-// 0x4b000000 is the float 2^23 + byte, and a fused (2^23 + byte) * weight - 2^23 * weight is byte * weight, rounded
+// Sixteen pixels of three bytes in AVX-512. The upper 16 bytes of `pixels` hold 0x4b and zeros: a byte in the low end
+// of 0x4b000000 is the float 2^23 + byte, and a fused (2^23 + byte) * weight - 2^23 * weight is byte * weight, rounded
 // once, which saves a conversion.
 struct WideColors {
     __m512 weight[3][3], shift[3][3], offset[3];

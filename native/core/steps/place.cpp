@@ -169,8 +169,8 @@ class Place : public Step {
                 first + axis.count > static_cast<double>(image.shape[a]))
                 return false;
             const bool back = axis.flip != 0;
-            part.data += static_cast<int64_t>(first + (back ? axis.count - 1 : 0)) * image.stride[a] *
-                         size_of(image.dtype);
+            part.data +=
+                static_cast<int64_t>(first + (back ? axis.count - 1 : 0)) * image.stride[a] * size_of(image.dtype);
             part.stride[a] *= back ? -1 : 1;
             part.shape[a] = static_cast<int64_t>(axis.count);
         }
