@@ -94,6 +94,11 @@ class Batch::Place : public Sink {
         return row.data;
     }
 
+    bool passes_caches(int64_t bytes) const override {
+        constexpr int64_t kept = int64_t{4} << 20;  // what processors have for a core, more or less
+        return bytes * static_cast<int64_t>(batch_.size()) > kept;
+    }
+
    private:
     static bool same(const Value& a, const Value& b) {
         return a.dtype == b.dtype && a.ndim == b.ndim && a.shape == b.shape;

@@ -6,6 +6,7 @@
 
 #include "kernels/copy.h"
 #include "kernels/pointwise.h"
+#include "kernels/stream.h"
 #include "platform/system.h"
 
 namespace pixelmill {
@@ -75,6 +76,7 @@ void deliver(Sink& sink, int number, const Value& value, Arena& arena) {
     Value target = value;
     target.data = place;
     target.stride = packed_strides(value.ndim, value.shape);
+    if (sink.passes_caches(value.elements() * size_of(value.dtype))) return stream_elements(target, value, arena);
     pack(target, value, arena);
 }
 

@@ -25,6 +25,8 @@ class Sink {
    public:
     virtual ~Sink() = default;
     virtual std::byte* place(int output, DType dtype, std::span<const int64_t> shape) = 0;
+    // Whether results of `bytes` bytes, together with those of other samples, are too many for the caches.
+    virtual bool passes_caches(int64_t bytes) const { return bytes < 0; }
 };
 
 // Notes do not stop a sample; they are counted and listed.
@@ -106,6 +108,10 @@ class Context {
 
     // Whether it does.
     bool leaves(int index) const { return leaving[static_cast<size_t>(index)] >= 0; }
+    // Whether it does, and nobody will find it in the caches.
+    bool streams(int index, const Value& out) const {
+        return leaves(index) && sink != nullptr && sink->passes_caches(out.elements() * size_of(out.dtype));
+    }
 
     // Memory that lives until the end of the sample.
     Value scratch(DType dtype, std::span<const int64_t> shape);

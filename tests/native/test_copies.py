@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from operator_comparison import on_each_level
 
+from pixelmill.recipe import Recipe
+
 TYPES = [np.uint8, np.int16, np.float32, np.float64]
 
 
@@ -72,3 +74,38 @@ def test_several_parts_lie_side_by_side(dtype, parts):
         np.testing.assert_array_equal(made, np.stack(arrays, axis))
     (made,) = on_each_level(lambda m, *x: m.fn.cat(*x, axis=2), *inputs)
     np.testing.assert_array_equal(made, np.concatenate(arrays, 2))
+
+
+# A batch of these is larger than 4 MiB, so its results are written past the caches; rows begin anywhere in a line.
+LARGE = [(701, 517, 3), (640, 512, 3), (530, 611, 4), (1200, 1307, 1)]
+
+
+@pytest.mark.parametrize("shape", LARGE)
+@pytest.mark.parametrize("flips", [(0, 0), (1, 0), (0, 1), (1, 1)])
+@pytest.mark.parametrize("cut", [(0, 0), (1, 3), (40, 129)])
+def test_large_batches_of_crops_and_flips_are_what_numpy_makes_of_them(shape, flips, cut):
+    arrays = [noise(shape, np.uint8, seed=seed) for seed in range(8)]
+    (top, left), (bottom, right) = cut, (shape[0] - cut[0], shape[1] - cut[1])
+
+    def graph(m, x):
+        return m.fn.flip(x[top:bottom, left:right], horizontal=flips[0], vertical=flips[1])
+
+    made = on_each_level(graph, arrays)
+    for result, array in zip(made, arrays, strict=True):
+        wanted = array[top:bottom, left:right][:: -1 if flips[1] else 1, :: -1 if flips[0] else 1]
+        np.testing.assert_array_equal(result, wanted)
+
+
+@pytest.mark.parametrize("size", [(701, 517), (702, 531), (765, 581), (800, 517), (701, 600)])
+@pytest.mark.parametrize("fill", [0, 114])
+def test_large_batches_of_padded_images_are_what_numpy_makes_of_them(size, fill):
+    arrays = [noise((701, 517, 3), np.uint8, seed=seed) for seed in range(8)]
+    top, left = (size[0] - 700) // 2, (size[1] - 516) // 2  # half a pixel goes to the upper left
+
+    def graph(m, x):
+        return Recipe("pad", steps=({"pad": {"size": list(size), "fill_value": fill}},)).apply(x).image
+
+    made = on_each_level(graph, arrays)
+    for result, array in zip(made, arrays, strict=True):
+        around = ((top, size[0] - 701 - top), (left, size[1] - 517 - left), (0, 0))
+        np.testing.assert_array_equal(result, np.pad(array, around, constant_values=fill))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from operator_comparison import batches, compare, each, graph_of, near, on_each_level, ours, unmoved_by_views
 
 from pixelmill import ArgumentError, fn, pipeline_def
+from pixelmill.recipe import Recipe
 
 FRAMES = ["", "HWC", "FHWC", "DHWC"]
 PLAIN = [np.uint8, np.int16, np.int32, np.float32]
@@ -165,3 +166,33 @@ def test_a_wrong_layout_is_refused_when_the_graph_is_built():
 
     with pytest.raises(ArgumentError, match=r"(?s)hue: the layout of the input must be HWC.*created at test_color.py"):
         wrong().build()
+
+
+@pytest.mark.parametrize("width", [1, 15, 16, 17, 64, 101])
+@pytest.mark.parametrize(
+    "twist",
+    [
+        {"saturation": 0.0},
+        {"hue": 40.0, "saturation": 1.7},
+        {"hue": 200.0, "contrast": 1.3, "brightness": 0.8},  # with an offset
+        {"saturation": 3.0, "brightness": -2.0},
+        {"hue": 10.0, "brightness": 1e7},
+        {"hue": 10.0, "brightness": 1e20},  # integers do not hold such sums
+    ],
+)
+def test_color_matrices_of_bytes_are_the_same_on_every_level(width, twist):
+    levels = np.arange(256, dtype=np.uint8)
+    image = np.resize(np.stack([levels, np.roll(levels, 85), np.roll(levels[::-1], 31)], -1), (7, width, 3))
+    (made,) = on_each_level(lambda m, x: m.fn.color_twist(x, **twist), [image])
+    assert made.shape == image.shape
+
+
+@pytest.mark.parametrize("width", [1, 15, 16, 101])
+@pytest.mark.parametrize("step", ["sepia", "to_gray"])
+def test_sepia_and_gray_are_the_same_on_every_level(width, step):
+    image = noise((9, width, 3))
+    (made,) = on_each_level(lambda m, x: Recipe(step, steps=({step: {}},)).apply(x).image, [image])
+    gray = image @ np.array([0.299, 0.587, 0.114])
+    sepia = image @ np.array([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]]).T
+    wanted = np.minimum(sepia, 255) if step == "sepia" else np.repeat(gray[:, :, None], 3, 2)
+    np.testing.assert_allclose(made, wanted, atol=0.51)

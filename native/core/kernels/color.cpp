@@ -70,6 +70,116 @@ LevelTable all_levels() {
     return levels;
 }
 
+#if PIXELMILL_WIDE_TABLES
+
+// Whether sums of bytes stay so small that integers hold them, which then cut them to the range of bytes.
+bool is_moderate(const ColorMatrix& matrix) {
+    for (int i = 0; i < 3; ++i) {
+        float most = std::abs(matrix.offset[i]);
+        for (float weight : matrix.weight[i]) most += 255 * std::abs(weight);
+        if (!(most < 0x1p30f)) return false;
+    }
+    return true;
+}
+
+// Sixteen pixels of three bytes in AVX-512. The upper 16 bytes of `pixels` hold 0x4b and zeros: a byte in the low end
+// of 0x4b000000 is the float 2^23 + byte, and a fused (2^23 + byte) * weight - 2^23 * weight is byte * weight, rounded
+// once, which saves a conversion.
+struct WideColors {
+    __m512 weight[3][3], shift[3][3], offset[3];
+    bool has_offset;
+};
+
+WIDE_TABLES_CODE inline WideColors wide_colors(const ColorMatrix& matrix) {
+    WideColors colors;
+    colors.has_offset = false;
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            colors.weight[i][j] = _mm512_set1_ps(matrix.weight[i][j]);
+            colors.shift[i][j] = _mm512_set1_ps(-0x1p23f * matrix.weight[i][j]);
+        }
+        colors.offset[i] = _mm512_set1_ps(matrix.offset[i]);
+        colors.has_offset |= matrix.offset[i] != 0;
+    }
+    return colors;
+}
+
+// One channel of sixteen pixels, rounded; negative where it is below 0.
+WIDE_TABLES_CODE inline __m512i sixteen_levels(const WideColors& colors, int i, const __m512 (&pixel)[3]) {
+    __m512 sum = _mm512_fmadd_ps(pixel[0], colors.weight[i][0], colors.shift[i][0]);
+    sum = _mm512_add_ps(sum, _mm512_fmadd_ps(pixel[1], colors.weight[i][1], colors.shift[i][1]));
+    sum = _mm512_add_ps(sum, _mm512_fmadd_ps(pixel[2], colors.weight[i][2], colors.shift[i][2]));
+    if (colors.has_offset) sum = _mm512_add_ps(sum, colors.offset[i]);
+    return _mm512_cvttps_epi32(_mm512_add_ps(sum, _mm512_set1_ps(0.5f)));
+}
+
+WIDE_TABLES_CODE inline void store_48(uint8_t* out, __m512i bytes) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_castsi512_si256(bytes));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 32), _mm512_extracti32x4_epi32(bytes, 2));
+}
+
+// Where the bytes of sixteen pixels come from: those of a channel spread to floats, and the result.
+template <bool gray>
+struct WidePlaces {
+    alignas(64) uint8_t channel[3][64]{}, result[64]{}, filling[64]{};
+
+    constexpr WidePlaces() {
+        filling[48] = 0x4b;
+        for (int i = 0; i < 64; ++i) {
+            for (int c = 0; c < 3; ++c)
+                channel[c][i] = static_cast<uint8_t>(i % 4 == 0 ? i / 4 * 3 + c : i % 4 == 3 ? 48 : 49);
+            const int pixel = i / 3 % 16;  // packing leaves four pixels in each quarter, channel by channel
+            result[i] = static_cast<uint8_t>(gray ? pixel : pixel / 4 * 16 + i % 3 * 4 + pixel % 4);
+        }
+    }
+};
+
+// Returns how many pixels were made. A gray matrix has three equal rows.
+template <bool gray>
+WIDE_TABLES_CODE int64_t mix_colors_wide(uint8_t* out, const uint8_t* in, int64_t pixels, const ColorMatrix& matrix) {
+    static constexpr WidePlaces<gray> places;
+    const WideColors colors = wide_colors(matrix);
+    const __m512i rest = _mm512_load_si512(places.filling), last = _mm512_load_si512(places.result);
+    const __m512i channel[3] = {_mm512_load_si512(places.channel[0]), _mm512_load_si512(places.channel[1]),
+                                _mm512_load_si512(places.channel[2])};
+    int64_t x = 0;
+    for (; x + 16 <= pixels; x += 16) {
+        const __m512i bytes = _mm512_mask_loadu_epi8(rest, 0xffff'ffff'ffff, in + 3 * x);
+        const __m512 pixel[3] = {_mm512_castsi512_ps(_mm512_permutexvar_epi8(channel[0], bytes)),
+                                 _mm512_castsi512_ps(_mm512_permutexvar_epi8(channel[1], bytes)),
+                                 _mm512_castsi512_ps(_mm512_permutexvar_epi8(channel[2], bytes))};
+        const __m512i red = sixteen_levels(colors, 0, pixel);
+        if constexpr (gray) {
+            const __m128i levels = _mm512_cvtusepi32_epi8(_mm512_max_epi32(red, _mm512_setzero_si512()));
+            store_48(out + 3 * x, _mm512_permutexvar_epi8(last, _mm512_castsi128_si512(levels)));
+        } else {
+            const __m512i green = sixteen_levels(colors, 1, pixel), blue = sixteen_levels(colors, 2, pixel);
+            const __m512i planes = _mm512_packus_epi16(_mm512_packs_epi32(red, green), _mm512_packs_epi32(blue, blue));
+            store_48(out + 3 * x, _mm512_permutexvar_epi8(last, planes));
+        }
+    }
+    return x;
+}
+
+bool is_gray(const ColorMatrix& matrix) {
+    const auto same = [&](int i) {
+        return std::memcmp(matrix.weight[0], matrix.weight[i], sizeof matrix.weight[0]) == 0 &&
+               matrix.offset[0] == matrix.offset[i];
+    };
+    return same(1) && same(2);
+}
+
+#endif
+
+void mix_colors(uint8_t* out, const uint8_t* in, int64_t pixels, const ColorMatrix& matrix) {
+    int64_t x = 0;
+#if PIXELMILL_WIDE_TABLES
+    if (uses_wide_tables() && is_moderate(matrix))
+        x = (is_gray(matrix) ? mix_colors_wide<true> : mix_colors_wide<false>)(out, in, pixels, matrix);
+#endif
+    color_rows().packed_bytes(out + 3 * x, in + 3 * x, pixels - x, matrix);
+}
+
 // Whether each channel depends on itself alone.
 bool is_diagonal(const ColorMatrix& matrix) {
     for (int i = 0; i < 3; ++i) {
@@ -97,14 +207,12 @@ void transform_colors(const Raster& out, const Raster& in, const ColorMatrix& ma
         if (in.pixel == 3 && in.channel == 1 && in.channels == 3) {
             const bool by_tables = uses_wide_tables() && is_diagonal(matrix);
             const std::array<LevelTable, 3> tables = by_tables ? tables_of(matrix) : std::array<LevelTable, 3>{};
-            for (int64_t y = 0; y < in.height; ++y) {
+            const bool whole = in.row == 3 * in.width && out.row == in.row;  // one long row
+            const int64_t height = whole ? 1 : in.height, width = whole ? in.height * in.width : in.width;
+            for (int64_t y = 0; y < height; ++y) {
                 auto* to = reinterpret_cast<uint8_t*>(out.at(y, 0));
                 const auto* from = reinterpret_cast<const uint8_t*>(in.at(y, 0));
-                if (by_tables) {
-                    look_up_colors(to, from, in.width, tables.data());
-                } else {
-                    rows.packed_bytes(to, from, in.width, matrix);
-                }
+                by_tables ? look_up_colors(to, from, width, tables.data()) : mix_colors(to, from, width, matrix);
             }
             return;
         }

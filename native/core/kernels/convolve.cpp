@@ -85,10 +85,11 @@ class PlaneConvolver {
     float* lines_[2];
 };
 
-// The taps in parts of 2^14, the middle first; what rounding loses goes to the middle.
+// The taps in parts of 2^14, the middle first, and a zero after the last; what rounding loses goes to the middle.
 int16_t* fixed_weights(const Taps& taps, Arena& arena) {
     const int reach = taps.count / 2;
-    auto* weights = arena.take<int16_t>(static_cast<size_t>(reach + 1));
+    auto* weights = arena.take<int16_t>(static_cast<size_t>(reach + 2));
+    weights[reach + 1] = 0;
     int sum = 0;
     for (int k = 1; k <= reach; ++k) {
         weights[k] = static_cast<int16_t>(std::lround(taps.weights[reach + k] * 16384));

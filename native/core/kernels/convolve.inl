@@ -117,9 +117,11 @@ struct SixteenSums {
     }
 };
 
-inline __m256i weight_pair(const int16_t* weights, int k, int reach) {
-    const int second = k < reach ? weights[k + 1] : 0;
-    return _mm256_set1_epi32(second << 16 | weights[k]);
+// Weights k and k + 1; after the last one there is a zero.
+inline __m256i weight_pair(const int16_t* weights, int k) {
+    int32_t both;
+    std::memcpy(&both, weights + k, 4);
+    return _mm256_set1_epi32(both);
 }
 
 inline __m256i sixteen_bytes(const uint8_t* from) {
@@ -130,22 +132,72 @@ inline __m256i sixteen_words(const int16_t* from) { return _mm256_loadu_si256(re
 
 #endif
 
+#if AVX2_CODE
+
+// Both passes return where they stop. `fixed` is the number of pairs of taps, so that their weights stay in registers
+// and the loop over them is unrolled; 0 stands for any. An even reach leaves one tap without a partner, whose weight is
+// zero: any value will do.
+template <int fixed>
+inline int64_t blur_rows_by_16(int16_t* out, const uint8_t* const* middle, const int16_t* weights, int reach,
+                               int64_t length) {
+    const int pairs = fixed > 0 ? fixed : reach / 2 + 1;
+    const __m256i half = _mm256_set1_epi32(1 << 7);
+    int64_t x = 0;
+    for (; x + 16 <= length; x += 16) {
+        SixteenSums sums{half, half};
+        for (int p = 0; p < pairs; ++p) {
+            const int k = 2 * p, next = k < reach ? k + 1 : 0;
+            __m256i even = sixteen_bytes(middle[k] + x);
+            if (p > 0) even = _mm256_add_epi16(even, sixteen_bytes(middle[-k] + x));
+            const __m256i odd = _mm256_add_epi16(sixteen_bytes(middle[next] + x), sixteen_bytes(middle[-next] + x));
+            sums.add(even, odd, weight_pair(weights, k));
+        }
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + x), sums.shifted<8>());
+    }
+    return x;
+}
+
+template <int fixed>
+inline int64_t blur_line_by_16(uint8_t* out, const int16_t* middle, const int16_t* weights, int reach, int64_t step,
+                               int64_t length) {
+    const int pairs = fixed > 0 ? fixed : reach / 2 + 1;
+    const __m256i half = _mm256_set1_epi32(1 << 19);
+    int64_t x = 0;
+    for (; x + 16 <= length; x += 16) {
+        SixteenSums sums{half, half};
+        const int16_t* here = middle + x;
+        for (int p = 0; p < pairs; ++p) {
+            const int64_t at = 2 * p * step, next = 2 * p < reach ? at + step : 0;
+            __m256i even = sixteen_words(here + at);
+            if (p > 0) even = _mm256_add_epi16(even, sixteen_words(here - at));
+            const __m256i odd = _mm256_add_epi16(sixteen_words(here + next), sixteen_words(here - next));
+            sums.add(even, odd, weight_pair(weights, 2 * p));
+        }
+        const __m256i words = sums.shifted<20>();
+        const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi16(words, words), 0x08);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + x), _mm256_castsi256_si128(packed));
+    }
+    return x;
+}
+
+template <class Body>
+inline int64_t with_pairs(int reach, Body&& body) {
+    switch (reach / 2 + 1) {
+        case 1: return body(std::integral_constant<int, 1>{});
+        case 2: return body(std::integral_constant<int, 2>{});
+        case 3: return body(std::integral_constant<int, 3>{});
+        case 4: return body(std::integral_constant<int, 4>{});
+        default: return body(std::integral_constant<int, 0>{});
+    }
+}
+
+#endif
+
 inline void blur_rows(int16_t* out, const uint8_t* const* rows, const int16_t* weights, int reach, int64_t length) {
     int64_t x = 0;
     const uint8_t* const* middle = rows + reach;
 #if AVX2_CODE
-    for (; x + 16 <= length; x += 16) {
-        const __m256i half = _mm256_set1_epi32(1 << 7);
-        SixteenSums sums{half, half};
-        __m256i even = sixteen_bytes(middle[0] + x);
-        for (int k = 0; k <= reach; k += 2) {
-            __m256i odd = _mm256_setzero_si256();
-            if (k > 0) even = _mm256_add_epi16(sixteen_bytes(middle[k] + x), sixteen_bytes(middle[-k] + x));
-            if (k < reach) odd = _mm256_add_epi16(sixteen_bytes(middle[k + 1] + x), sixteen_bytes(middle[-k - 1] + x));
-            sums.add(even, odd, weight_pair(weights, k, reach));
-        }
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + x), sums.shifted<8>());
-    }
+    x = with_pairs(reach, [&](auto pairs) { return blur_rows_by_16<pairs()>(out, middle, weights, reach, length); });
 #endif
     for (; x < length; ++x) {
         int32_t sum = middle[0][x] * weights[0] + (1 << 7);
@@ -159,23 +211,8 @@ inline void blur_line(uint8_t* out, const int16_t* in, const int16_t* weights, i
     int64_t x = 0;
     const int16_t* middle = in + reach * step;
 #if AVX2_CODE
-    for (; x + 16 <= length; x += 16) {
-        const __m256i half = _mm256_set1_epi32(1 << 19);
-        SixteenSums sums{half, half};
-        const int16_t* here = middle + x;
-        __m256i even = sixteen_words(here);
-        for (int k = 0; k <= reach; k += 2) {
-            __m256i odd = _mm256_setzero_si256();
-            if (k > 0) even = _mm256_add_epi16(sixteen_words(here + k * step), sixteen_words(here - k * step));
-            if (k < reach) {
-                odd = _mm256_add_epi16(sixteen_words(here + (k + 1) * step), sixteen_words(here - (k + 1) * step));
-            }
-            sums.add(even, odd, weight_pair(weights, k, reach));
-        }
-        const __m256i words = sums.shifted<20>();
-        const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi16(words, words), 0x08);
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + x), _mm256_castsi256_si128(packed));
-    }
+    x = with_pairs(reach,
+                   [&](auto pairs) { return blur_line_by_16<pairs()>(out, middle, weights, reach, step, length); });
 #endif
     for (; x < length; ++x) {
         int32_t sum = middle[x] * weights[0] + (1 << 19);
@@ -226,22 +263,38 @@ inline void store_bytes(uint8_t* out, const float* in, int64_t count) {
     }
 }
 
+#if AVX2_CODE
+
+struct EightSums {
+    __m256 low[4], high[4];
+};
+
+// 64 sums at x: enough of them at a time to hide the latency of additions.
+inline void correlate_bytes_by_64(uint8_t* out, const float* const* from, const float* weights, int64_t taps,
+                                  int64_t x) {
+    const __m256 zero = _mm256_setzero_ps();
+    EightSums sums{{zero, zero, zero, zero}, {zero, zero, zero, zero}};
+    for (int64_t k = 0; k < taps; ++k) {
+        const __m256 weight = _mm256_broadcast_ss(weights + k);
+        const float* values = from[k] + x;
+        for (int i = 0; i < 4; ++i) {
+            sums.low[i] = _mm256_add_ps(sums.low[i], _mm256_mul_ps(_mm256_loadu_ps(values + 8 * i), weight));
+            sums.high[i] = _mm256_add_ps(sums.high[i], _mm256_mul_ps(_mm256_loadu_ps(values + 32 + 8 * i), weight));
+        }
+    }
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + x),
+                        joined_bytes(sums.low[0], sums.low[1], sums.low[2], sums.low[3]));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + x + 32),
+                        joined_bytes(sums.high[0], sums.high[1], sums.high[2], sums.high[3]));
+}
+
+#endif
+
 inline void correlate_bytes(uint8_t* out, const float* const* from, const float* weights, int64_t taps,
                             int64_t length) {
     int64_t x = 0;
 #if AVX2_CODE
-    for (; x + 32 <= length; x += 32) {
-        __m256 a = _mm256_setzero_ps(), b = a, c = a, d = a;
-        for (int64_t k = 0; k < taps; ++k) {
-            const __m256 weight = _mm256_broadcast_ss(weights + k);
-            const float* values = from[k] + x;
-            a = _mm256_add_ps(a, _mm256_mul_ps(_mm256_loadu_ps(values), weight));
-            b = _mm256_add_ps(b, _mm256_mul_ps(_mm256_loadu_ps(values + 8), weight));
-            c = _mm256_add_ps(c, _mm256_mul_ps(_mm256_loadu_ps(values + 16), weight));
-            d = _mm256_add_ps(d, _mm256_mul_ps(_mm256_loadu_ps(values + 24), weight));
-        }
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + x), joined_bytes(a, b, c, d));
-    }
+    for (; x + 64 <= length; x += 64) correlate_bytes_by_64(out, from, weights, taps, x);
 #endif
     for (; x < length; ++x) {
         float sum = 0;

@@ -66,6 +66,54 @@ Axes axes_of(const Value& out, const Value& in) {
     return axes;
 }
 
+#if PIXELMILL_WIDE_TABLES
+
+// Where the bytes of 64 reversed ones come from, which begin with byte `phase` of a pixel: 66 bytes, of which the first
+// 64 are in one register and the last 64 in the other.
+struct ReversedBytes {
+    alignas(64) uint8_t place[3][64]{};
+
+    constexpr ReversedBytes() {
+        for (int phase = 0; phase < 3; ++phase) {
+            for (int i = 0; i < 64; ++i) {
+                const int pixel = (phase + i) / 3, at = 3 * (21 - pixel) + (phase + i) % 3;
+                place[phase][i] = static_cast<uint8_t>(at < 64 ? at : 64 + at - 2);
+            }
+        }
+    }
+};
+
+// Pixels of three bytes from right to left; `in` is the rightmost one. Returns how many were copied.
+WIDE_TABLES_CODE int64_t reverse_wide(uint8_t* out, const uint8_t* in, int64_t pixels) {
+    static constexpr ReversedBytes bytes;
+    const __m512i order[3] = {_mm512_load_si512(bytes.place[0]), _mm512_load_si512(bytes.place[1]),
+                              _mm512_load_si512(bytes.place[2])};
+    int64_t x = 0;
+    for (; x + 64 <= pixels; x += 64) {
+        for (int k = 0; k < 3; ++k) {
+            const int64_t first = x + 64 * k / 3;  // the pixel of the first byte
+            const uint8_t* from = in - 3 * (first + 21);
+            const __m512i low = _mm512_loadu_si512(from), high = _mm512_loadu_si512(from + 2);
+            _mm512_storeu_si512(out + 3 * x + 64 * k, _mm512_permutex2var_epi8(low, order[64 * k % 3], high));
+        }
+    }
+    return x;
+}
+
+#endif
+
+int64_t reverse_many(uint8_t* out, const uint8_t* in, int64_t pixels) {
+#if PIXELMILL_WIDE_TABLES
+    if (uses_wide_tables()) return reverse_wide(out, in, pixels);
+#endif
+    (void)out, (void)in, (void)pixels;
+    return 0;
+}
+template <class T>
+int64_t reverse_many(T*, const T*, int64_t) {
+    return 0;
+}
+
 template <class T>
 void copy_run(T* out, int64_t to, const T* in, int64_t from, int64_t count) {
     if (to == 1 && from == 1) {
@@ -93,7 +141,8 @@ void copy_pixels(T* out, int64_t to, const T* in, int64_t from, int64_t pixels) 
 // one would lie beyond the end, and that of the rightmost one would be read from there.
 template <class T>
 void copy_threes(T* out, const T* in, int64_t from, int64_t pixels) {
-    int64_t x = from == -3 ? loops<T>().reversed_pixels(out, in, pixels) : 0;
+    int64_t x = from == -3 ? reverse_many(out, in, pixels) : 0;
+    if (from == -3) x += loops<T>().reversed_pixels(out + 3 * x, in - 3 * x, pixels - x);
     if (from < 0 && x == 0 && pixels > 0) {
         std::memcpy(out, in, 3 * sizeof(T));
         ++x;

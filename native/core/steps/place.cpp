@@ -8,6 +8,7 @@
 #include "../kernels/convert.h"
 #include "../kernels/displacement_field.h"
 #include "../kernels/remap.h"
+#include "../kernels/stream.h"
 #include "../kernels/warp.h"
 #include "declared/placement.h"
 #include "declared/resampling.h"
@@ -126,15 +127,11 @@ class Place : public Step {
         }
         Axis axes[2] = {axis(rows, m[4], m[5], source.height, source.top),
                         axis(columns, m[0], m[2], source.width, source.left)};
-        const Value made = resampled(context, source.pixels, axes, whole);
+        Value made = source.pixels;
+        if (!is_cut(made, axes)) made = resampled(context, source.pixels, axes, whole);
         if (whole) return made;
         const Value out = canvas(context, placement, source.pixels);
-        fill(out);
-        Value part = out;
-        part.data += (rows.first * out.stride[0] + columns.first * out.stride[1]) * size_of(out.dtype);
-        part.shape[0] = rows.count;
-        part.shape[1] = columns.count;
-        copy_rows(part, packed(context, made));
+        put(context, out, packed(context, made), rows.first, columns.first);
         return out;
     }
 
@@ -159,6 +156,26 @@ class Place : public Step {
         const auto count = static_cast<double>(part.count);
         return {std::min(low, high),        std::max(low, high), count, 0, count, low > high ? 1.0 : 0.0, source,
                 static_cast<double>(origin)};
+    }
+
+    // Where pixels keep their size, an image is a part of its source, perhaps backwards: without the weights of a
+    // filter, which would take as long as a copy.
+    static bool is_cut(Value& image, const Axis* axes) {
+        Value part = image;
+        for (int a = 0; a < 2; ++a) {
+            const Axis& axis = axes[a];
+            const double first = axis.low - axis.origin;
+            if (axis.high - axis.low != axis.count || first != std::floor(first) || first < 0 ||
+                first + axis.count > static_cast<double>(image.shape[a]))
+                return false;
+            const bool back = axis.flip != 0;
+            part.data +=
+                static_cast<int64_t>(first + (back ? axis.count - 1 : 0)) * image.stride[a] * size_of(image.dtype);
+            part.stride[a] *= back ? -1 : 1;
+            part.shape[a] = static_cast<int64_t>(axis.count);
+        }
+        image = part;
+        return true;
     }
 
     Value resampled(Context& context, const Value& image, Axis* axes, bool leaves) const {
@@ -320,12 +337,34 @@ class Place : public Step {
         for (int64_t y = 0; y < out.shape[0]; ++y) fill_run(out, y, 0, out.shape[1]);
     }
 
-    static void copy_rows(const Value& to, const Value& from) {
-        const auto bytes = static_cast<size_t>(from.shape[1] * from.shape[2] * size_of(from.dtype));
-        for (int64_t y = 0; y < from.shape[0]; ++y) {
-            std::memcpy(to.data + y * to.stride[0] * size_of(to.dtype), from.data + static_cast<size_t>(y) * bytes,
-                        bytes);
+    // Puts an image on the canvas and fills what is around it.
+    void put(Context& context, const Value& out, const Value& image, int64_t top, int64_t left) const {
+        const int64_t size = size_of(out.dtype), bytes = image.shape[1] * image.stride[1] * size;
+        if (size == 1 && context.streams(0, out)) return stream(out, image, top, left);
+        fill(out);
+        std::byte* to = out.data + (top * out.stride[0] + left * out.stride[1]) * size;
+        for (int64_t y = 0; y < image.shape[0]; ++y, to += out.stride[0] * size)
+            std::memcpy(to, image.data + y * bytes, static_cast<size_t>(bytes));
+    }
+
+    // The same for bytes, past the caches.
+    void stream(const Value& out, const Value& image, int64_t top, int64_t left) const {
+        const auto value = with_type(out.dtype, [&](auto zero) {
+            const auto level = convert<decltype(zero)>(fill_);
+            std::byte first{};
+            std::memcpy(&first, &level, 1);
+            return first;
+        });
+        const int64_t pixel = out.stride[1], bytes = image.shape[1] * pixel, width = out.shape[1] * pixel;
+        LineStream to(out.data);
+        to.fill(value, static_cast<size_t>(top * width + left * pixel));
+        for (int64_t y = 0; y < image.shape[0]; ++y) {
+            const std::byte* from = image.data + y * bytes;
+            to.put(from, static_cast<size_t>(bytes), from + 8 * bytes);
+            if (y + 1 < image.shape[0]) to.fill(value, static_cast<size_t>(width - bytes));
         }
+        to.fill(value, static_cast<size_t>((out.shape[0] - top - image.shape[0] + 1) * width - left * pixel - bytes));
+        to.end();
     }
 
     static Grid grid_of(const Value& value) {
