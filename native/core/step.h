@@ -108,7 +108,7 @@ class Context {
 
     // Whether it does.
     bool leaves(int index) const { return leaving[static_cast<size_t>(index)] >= 0; }
-    // Whether it does, and nobody will find it in the caches.
+    // Whether it does, and is too large to stay in the caches.
     bool streams(int index, const Value& out) const {
         return leaves(index) && sink != nullptr && sink->passes_caches(out.elements() * size_of(out.dtype));
     }
