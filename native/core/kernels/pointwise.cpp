@@ -17,7 +17,7 @@ namespace pixelmill {
 #define KERNELS "pointwise.inl"
 #include "both_levels.inl"
 
-const PixelRows& pixel_rows() { return AT_THIS_LEVEL(pixel_rows); }
+const PixelRows& pixel_rows() { return AT_THIS_LEVEL_OR_NEON(pixel_rows); }
 
 Raster mirrored(const Raster& image) {
     Raster result = image;

@@ -11,7 +11,7 @@ namespace pixelmill {
 #define KERNELS "resample.inl"
 #include "both_levels.inl"
 
-const ByteResampling& byte_resampling() { return AT_THIS_LEVEL(byte_resampling); }
+const ByteResampling& byte_resampling() { return AT_THIS_LEVEL_OR_NEON(byte_resampling); }
 
 bool fits_bytes(const View<const uint8_t>& in) {
     if (in.channels == 1) return in.pixel == 1;
