@@ -2,7 +2,7 @@
 
 using transform::const_bits, transform::fix, transform::pass1_bits;
 
-// The constants of transform::eight, those of sums of four numbers after them; instructions take one by its place.
+// The constants of transform::eight, those of sums of four numbers after them.
 enum Weight { w26, w66, w22, w33, w34, w44, w77, w71, w55, w53, w35, w17, f01, f13, f23, f31 };
 constexpr int16_t weight_values[16] = {
     fix(0.541196100),
@@ -23,9 +23,11 @@ constexpr int16_t weight_values[16] = {
     fix(1.175875602) - fix(0.899976223),
 };
 
+// Sixteen constants, of which the instructions take one by its place.
 struct Weights16 {
-    int16x8_t low = vld1q_s16(weight_values), high = vld1q_s16(weight_values + 8);
-    template <Weight w>
+    int16x8_t low, high;
+    explicit Weights16(const int16_t* values) : low(vld1q_s16(values)), high(vld1q_s16(values + 8)) {}
+    template <int w>
     int16x8_t half() const {
         return w < 8 ? low : high;
     }
@@ -40,27 +42,33 @@ struct Wide {
 inline Wide operator+(Wide a, Wide b) { return {vaddq_s32(a.low, b.low), vaddq_s32(a.high, b.high)}; }
 inline Wide operator-(Wide a, Wide b) { return {vsubq_s32(a.low, b.low), vsubq_s32(a.high, b.high)}; }
 
-template <Weight w>
+template <int w>
 inline Wide times(int16x8_t a, const Weights16& by) {
     return {vmull_laneq_s16(vget_low_s16(a), by.half<w>(), w % 8), vmull_high_laneq_s16(a, by.half<w>(), w % 8)};
 }
-template <Weight w>
+template <int w>
 inline Wide plus(Wide sum, int16x8_t a, const Weights16& by) {
     return {vmlal_laneq_s16(sum.low, vget_low_s16(a), by.half<w>(), w % 8),
             vmlal_high_laneq_s16(sum.high, a, by.half<w>(), w % 8)};
 }
-inline Wide shifted(int16x8_t a) { return {vshll_n_s16(vget_low_s16(a), const_bits), vshll_high_n_s16(a, const_bits)}; }
+template <int bits>
+inline Wide shifted(int16x8_t a) {
+    return {vshll_n_s16(vget_low_s16(a), bits), vshll_high_n_s16(a, bits)};
+}
 
 // The same of four numbers.
-template <Weight w>
+template <int w>
 inline int32x4_t times(int16x4_t a, const Weights16& by) {
     return vmull_laneq_s16(a, by.half<w>(), w % 8);
 }
-template <Weight w>
+template <int w>
 inline int32x4_t plus(int32x4_t sum, int16x4_t a, const Weights16& by) {
     return vmlal_laneq_s16(sum, a, by.half<w>(), w % 8);
 }
-inline int32x4_t shifted(int16x4_t a) { return vshll_n_s16(a, const_bits); }
+template <int bits>
+inline int32x4_t shifted(int16x4_t a) {
+    return vshll_n_s16(a, bits);
+}
 
 // What the results are made of: number i is even[i] + odd[i], number 7 - i their difference.
 template <class Sums>
@@ -70,7 +78,7 @@ struct Parts {
 
 inline Parts<Wide> eight(const int16x8_t* r, const Weights16& by) {
     const Wide tmp2 = plus<w66>(times<w26>(r[2], by), r[6], by), tmp3 = plus<w26>(times<w22>(r[2], by), r[6], by);
-    const Wide tmp0 = shifted(vaddq_s16(r[0], r[4])), tmp1 = shifted(vsubq_s16(r[0], r[4]));
+    const Wide tmp0 = shifted<const_bits>(vaddq_s16(r[0], r[4])), tmp1 = shifted<const_bits>(vsubq_s16(r[0], r[4]));
     const int16x8_t z3 = vaddq_s16(r[7], r[3]), z4 = vaddq_s16(r[5], r[1]);
     const Wide sum3 = plus<w34>(times<w33>(z3, by), z4, by), sum4 = plus<w44>(times<w34>(z3, by), z4, by);
     return {{tmp0 + tmp3, tmp1 + tmp2, tmp1 - tmp2, tmp0 - tmp3},
@@ -81,8 +89,8 @@ inline Parts<Wide> eight(const int16x8_t* r, const Weights16& by) {
 // The same where r[4] to r[7] are zero.
 template <class Numbers>
 inline auto eight_of_four(const Numbers* r, const Weights16& by) {
-    const auto tmp0 = shifted(r[0]), tmp2 = times<w26>(r[2], by), tmp3 = times<w22>(r[2], by);
-    return Parts<decltype(shifted(r[0]))>{
+    const auto tmp0 = shifted<const_bits>(r[0]), tmp2 = times<w26>(r[2], by), tmp3 = times<w22>(r[2], by);
+    return Parts<decltype(shifted<const_bits>(r[0]))>{
         {tmp0 + tmp3, tmp0 + tmp2, tmp0 - tmp2, tmp0 - tmp3},
         {plus<f01>(times<w34>(r[3], by), r[1], by), plus<w34>(times<f13>(r[3], by), r[1], by),
          plus<w44>(times<f23>(r[3], by), r[1], by), plus<f31>(times<w33>(r[3], by), r[1], by)}};
@@ -195,7 +203,7 @@ inline void fill8(uint8_t* out, ptrdiff_t stride, int32_t first, int32_t quant) 
 constexpr int last_of_four = 9;  // up to there the stream stays within the first four diagonals
 
 void idct8(uint8_t* out, ptrdiff_t stride, const BlockRow& row) {
-    const Weights16 by;
+    const Weights16 by(weight_values);
     for (int64_t i = 0; i < row.count; ++i, out += 8) {
         int16_t* block = row.blocks + 64 * i;
         if (row.last[i] == 0) {

@@ -1,4 +1,4 @@
-// From coefficients to pixels with NEON; the smaller sizes of blocks are those of AVX2, translated.
+// From coefficients to pixels with NEON; the smallest sizes of blocks are those of AVX2, translated.
 #include "jpeg_kernels.h"
 
 #if PIXELMILL_NEON
@@ -11,9 +11,9 @@ namespace pixelmill {
 namespace {
 
 #include "jpeg_idct_neon.inl"
+#include "jpeg_idct_small_neon.inl"
 #include "jpeg_rows_neon.inl"
 
-void idct4(uint8_t* out, ptrdiff_t stride, const BlockRow& row) { jpeg_kernels_avx2.idct4(out, stride, row); }
 void idct2(uint8_t* out, ptrdiff_t stride, const BlockRow& row) { jpeg_kernels_avx2.idct2(out, stride, row); }
 void idct1(uint8_t* out, ptrdiff_t stride, const BlockRow& row) { jpeg_kernels_avx2.idct1(out, stride, row); }
 
