@@ -2,6 +2,7 @@
 
     make platforms ARGS=aarch64                  # builds the package for aarch64, once
     python benchmarks/arm_instructions.py --output benchmarks/results/arm_instructions.json
+    python benchmarks/arm_instructions.py --functions 20     # where they are spent
 
 A pipeline of one thread decodes random windows of JPEG files, resizes, mirrors and normalizes them. Start-up is
 left out: two runs that differ only in the number of batches are subtracted. Counts, unlike times, hardly depend on the
@@ -18,6 +19,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from bisect import bisect_right
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -48,13 +51,18 @@ pipe.build()
 for _ in range(batches):
     pipe.run()
 print("level:", _core.simd_level())
+for line in Path("/proc/self/maps").read_text().splitlines():
+    if "_core.cpython" in line:
+        print("mapped:", line)
 """
+Counts = Counter[str]  # instructions by function
 
 
 def main() -> None:
     """Count, print and store."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, help="where to write the JSON")
+    parser.add_argument("--functions", type=int, default=0, help="print so many functions of each level")
     options = parser.parse_args()
     if shutil.which(EMULATOR) is None:
         sys.exit("arm_instructions.py: apt install qemu-user")
@@ -65,14 +73,26 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         _write_photos(Path(folder))
         images = FILES * (MANY - FEW)
-        counts = {
-            level: (_count(level, folder, MANY) - _count(level, folder, FEW)) // images for level in ("neon", "base")
-        }
+        functions = {level: _of_an_image(level, folder, images) for level in ("neon", "base")}
+    counts = {level: found.total() for level, found in functions.items()}
     ratio = counts["neon"] / counts["base"]
     found = {"images": images, "instructions of an image": counts, "neon / base": round(ratio, 3)}
     print(json.dumps(found, indent=1))
+    _print_functions(functions, options.functions)
     if options.output is not None:
         options.output.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def _of_an_image(level: str, folder: str, images: int) -> Counts:
+    counts = _count(level, folder, MANY)
+    counts.subtract(_count(level, folder, FEW))
+    return Counter({name: count // images for name, count in counts.items()})
+
+
+def _print_functions(functions: dict[str, Counts], most: int) -> None:
+    for level, counts in functions.items():
+        for name, count in counts.most_common(most):
+            print(f"{level} {count:>10,} {name[:140]}")
 
 
 def _write_photos(folder: Path) -> None:
@@ -88,16 +108,39 @@ def _write_photos(folder: Path) -> None:
     shutil.rmtree(made)
 
 
-def _count(level: str, folder: str, batches: int) -> int:
-    run = command(HOME, EMULATOR, "-plugin", str(PLUGIN), "-d", "plugin")
-    environment = os.environ | {"PIXELMILL_SIMD": level, "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [*run, "-c", PROGRAM, folder, str(batches)], env=environment, check=True, capture_output=True, text=True
-    )
+def _count(level: str, folder: str, batches: int) -> Counts:
+    with tempfile.TemporaryDirectory() as place:
+        counts = Path(place) / "counts.txt"
+        run = command(HOME, EMULATOR, "-plugin", f"{PLUGIN},out={counts}", "-d", "plugin")
+        environment = os.environ | {"PIXELMILL_SIMD": level, "OPENBLAS_NUM_THREADS": "1"}
+        done = subprocess.run(
+            [*run, "-c", PROGRAM, folder, str(batches)], env=environment, check=True, capture_output=True, text=True
+        )
+        lines = counts.read_text().splitlines()
     if f"level: {level}" not in done.stdout:
         sys.exit(f"arm_instructions.py: asked for {level}, got {done.stdout!r}")
-    (count,) = re.findall(r"instructions: (\d+)", done.stderr)
-    return int(count)
+    starts = [int(start, 16) for start in re.findall(r"mapped: (\w+)-", done.stdout)]
+    return by_function(lines, min(starts), _symbols())
+
+
+def _symbols() -> str:
+    (module,) = (HOME / "site" / "pixelmill").glob("_core*.so")
+    names = ["aarch64-linux-gnu-nm", "-C", "--numeric-sort", "--defined-only", str(module)]
+    return subprocess.run(names, check=True, capture_output=True, text=True).stdout
+
+
+def by_function(lines: list[str], start: int, symbols: str) -> Counts:
+    """Sum counts by function: lines of an address and a count, where the core begins, and what nm prints of it."""
+    named = [line.split(" ", 2) for line in symbols.splitlines()]
+    code = [(int(address, 16), name) for address, kind, name in named if kind in "tTwW" and not name.startswith("$")]
+    end = max(int(address, 16) for address, _, _ in named)
+    found: Counts = Counter()
+    for line in lines:
+        address, count = line.split()
+        offset = int(address, 16) - start
+        at = bisect_right(code, (offset, "\uffff")) - 1
+        found[code[at][1] if at >= 0 and offset <= end else "other libraries"] += int(count)
+    return found
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ PYTHONS = ("3.12", "3.13", "3.14", "3.13t")
 # Core tests that need no second process, which qemu cannot start, and take minutes there.
 ARM_TESTS = (
     *("npy", "png", "batch", "boxes", "colour", "codecs_writing", "decode", "encoders", "jpeg_decoder"),
-    *("jpeg_encoder", "random", "reductions", "resize_dali", "filters"),
+    *("jpeg_encoder", "random", "reductions", "resize_dali", "filters", "simd_levels"),
 )
 
 

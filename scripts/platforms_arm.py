@@ -66,6 +66,8 @@ def _module(project: Path, build: Path, root: Path) -> Path:
         "CMAKE_SYSTEM_PROCESSOR": "aarch64",
         "CMAKE_CXX_COMPILER": COMPILER,
         "CMAKE_CXX_FLAGS": flags,
+        "CMAKE_BUILD_TYPE": "RelWithDebInfo",  # of a release nanobind strips the names of functions, which counts need
+        "CMAKE_CXX_FLAGS_RELWITHDEBINFO": "-O3 -DNDEBUG",
         "CMAKE_SHARED_LINKER_FLAGS": f"-Wl,-rpath-link,{library}",
         "CMAKE_MODULE_LINKER_FLAGS": f"-Wl,-rpath-link,{library}",
         "SKBUILD": "2",

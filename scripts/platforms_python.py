@@ -125,6 +125,7 @@ def _extracted(release: str, package: str, home: Path) -> tuple[str, dict[str, s
         Packages(release, home.with_name(f"{home.name}-packages")).extract(
             names, home, but="libc6-dev|linux-libc-dev|libcrypt-dev"
         )
+        _use_own_wheels(home)
         _use_own_library(python, home, patchelf)
     headers = home / "usr" / "include"  # Debian's pyconfig.h is found by way of it
     return str(python), {"CXXFLAGS": f"-idirafter {headers}"}
@@ -141,6 +142,14 @@ def _use_own_library(program: Path, home: Path, patchelf: str) -> None:
     """Make a program of the folder start with the C library that is in it."""
     loader = next(path for path in home.rglob("ld-linux-x86-64.so.2") if not path.is_symlink())
     folders = ":".join(str(home / place / "x86_64-linux-gnu") for place in ("usr/lib", "lib"))
-    subprocess.run(
-        [patchelf, "--set-interpreter", str(loader), "--force-rpath", "--set-rpath", folders, str(program)], check=True
-    )
+    # One change at a time: both at once leave a program that crashes when it starts (patchelf 0.17 to 0.19).
+    for change in (["--force-rpath", "--set-rpath", folders], ["--set-interpreter", str(loader)]):
+        subprocess.run([patchelf, *change, str(program)], check=True)
+    subprocess.run([str(program), "--version"], check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def _use_own_wheels(home: Path) -> None:
+    """Make new environments get the pip of the folder: that of this system may not know the newer Python."""
+    place = "/usr/share/python-wheels"
+    for settings in home.glob("usr/lib/python3*/_sysconfigdata_*.py"):
+        settings.write_text(settings.read_text("utf-8").replace(f"'{place}", f"'{home}{place}"), "utf-8")

@@ -166,6 +166,12 @@ def test_modules_stay_short() -> None:
         assert not {name: lines for name, lines in lengths.items() if lines > most}
 
 
+def test_no_private_structures_of_other_libraries_are_used() -> None:
+    private = re.compile(r"simde__m\d+i?_(private|to_private|from_private)|m128i?_private")
+    found = [path.name for path in (ROOT / "native").rglob("*.*") if private.search(path.read_text("utf-8"))]
+    assert not found
+
+
 def test_only_the_bindings_know_python() -> None:
     core = [path for path in (ROOT / "native" / "core").rglob("*") if path.is_file()]
     assert core

@@ -1,8 +1,8 @@
 // From coefficients to pixels: inverse transforms, upsampling, color. One table of functions a SIMD level; every level
 // returns the same bytes, which are those of libjpeg-turbo's accurate transform with its smooth upsampling.
 //
-// Levels: jpeg_kernels_base.cpp is plain C++ and complete; jpeg_kernels_avx2.cpp replaces what it does faster. A level
-// for other registers is one more such file.
+// Levels: jpeg_kernels_base.cpp is plain C++ and complete; jpeg_kernels_avx2.cpp replaces what it does faster, and
+// jpeg_kernels_neon.cpp on ARM. A level for other registers is one more such file.
 #pragma once
 
 #include <cstddef>
@@ -52,6 +52,9 @@ const JpegKernels& jpeg_kernels();  // of the current SIMD level
 extern const JpegKernels jpeg_kernels_base;
 #if PIXELMILL_AVX2
 extern const JpegKernels jpeg_kernels_avx2;
+#endif
+#if PIXELMILL_NEON
+extern const JpegKernels jpeg_kernels_neon;
 #endif
 
 }  // namespace pixelmill

@@ -63,7 +63,9 @@ const JpegKernels jpeg_kernels_base{transform_row<8>, transform_row<4>, transfor
                                     upsample_h2v1,    upsample_h2v2,    upsample_h1v2,    ycc_to_pixels};
 
 const JpegKernels& jpeg_kernels() {
-#if PIXELMILL_AVX2
+#if PIXELMILL_NEON
+    if (simd_level() == SimdLevel::avx2) return jpeg_kernels_neon;
+#elif PIXELMILL_AVX2
     if (simd_level() == SimdLevel::avx2) return jpeg_kernels_avx2;
 #endif
     return jpeg_kernels_base;

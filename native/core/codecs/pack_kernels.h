@@ -1,8 +1,8 @@
 // Unpacking of packed images: fields of some bits to coefficients. One table of functions a SIMD level; every level
 // returns the same numbers.
 //
-// Levels: pack_kernels_base.cpp is plain C++ and complete; pack_kernels_avx2.cpp replaces what it does faster. A level
-// for other registers is one more such file.
+// Levels: pack_kernels_base.cpp is plain C++ and complete; pack_kernels_avx2.cpp replaces what it does faster, and
+// pack_kernels_neon.cpp on ARM. A level for other registers is one more such file.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,9 @@ const PackKernels& pack_kernels();  // of the current SIMD level
 extern const PackKernels pack_kernels_base;
 #if PIXELMILL_AVX2
 extern const PackKernels pack_kernels_avx2;
+#endif
+#if PIXELMILL_NEON
+extern const PackKernels pack_kernels_neon;
 #endif
 
 }  // namespace pixelmill

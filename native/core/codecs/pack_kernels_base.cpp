@@ -65,7 +65,9 @@ uint64_t payload_bytes(const uint8_t* ids, int64_t count, const PackBook& book) 
 const PackKernels pack_kernels_base{unpack_blocks, unpack_dc, nonzero, payload_bytes};
 
 const PackKernels& pack_kernels() {
-#if PIXELMILL_AVX2
+#if PIXELMILL_NEON
+    if (simd_level() == SimdLevel::avx2) return pack_kernels_neon;
+#elif PIXELMILL_AVX2
     if (simd_level() == SimdLevel::avx2) return pack_kernels_avx2;
 #endif
     return pack_kernels_base;

@@ -3,16 +3,19 @@
 
 #include <arm_neon.h>
 
+#include <bit>
+
 namespace pixelmill::neon {
+
+inline int16x8_t numbers_of(simde__m128i half) { return std::bit_cast<int16x8_t>(half); }
 
 template <class Operation>
 inline simde__m256i on_halves(simde__m256i a, simde__m256i b, Operation operation) {
-    const auto x = simde__m256i_to_private(a), y = simde__m256i_to_private(b);
-    simde__m256i_private both;
-    for (int h = 0; h < 2; ++h) {
-        both.m128i_private[h].neon_i16 = operation(x.m128i_private[h].neon_i16, y.m128i_private[h].neon_i16);
-    }
-    return simde__m256i_from_private(both);
+    const int16x8_t low =
+        operation(numbers_of(simde_mm256_castsi256_si128(a)), numbers_of(simde_mm256_castsi256_si128(b)));
+    const int16x8_t high =
+        operation(numbers_of(simde_mm256_extracti128_si256(a, 1)), numbers_of(simde_mm256_extracti128_si256(b, 1)));
+    return simde_mm256_set_m128i(std::bit_cast<simde__m128i>(high), std::bit_cast<simde__m128i>(low));
 }
 
 // Not vqrdmulhq: it saturates -32768 * -32768, where AVX2 wraps.

@@ -29,7 +29,7 @@ const PixelRows& pixel_rows() {
 #if PIXELMILL_WIDE_SUMS
     if (uses_wide_sums()) return wide_sums::pixel_rows;
 #endif
-    return AT_THIS_LEVEL(pixel_rows);
+    return AT_THIS_LEVEL_OR_NEON(pixel_rows);
 }
 
 Raster mirrored(const Raster& image) {

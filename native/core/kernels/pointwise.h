@@ -59,4 +59,8 @@ struct PixelRows {
 };
 const PixelRows& pixel_rows();  // of the current SIMD level
 
+namespace neon {
+extern const PixelRows pixel_rows;  // on ARM
+}
+
 }  // namespace pixelmill

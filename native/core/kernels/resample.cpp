@@ -23,7 +23,7 @@ const ByteResampling& byte_resampling() {
 #if PIXELMILL_WIDE_SUMS
     if (uses_wide_sums()) return wide_sums::byte_resampling;
 #endif
-    return AT_THIS_LEVEL(byte_resampling);
+    return AT_THIS_LEVEL_OR_NEON(byte_resampling);
 }
 
 bool fits_bytes(const View<const uint8_t>& in) {

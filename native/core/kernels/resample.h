@@ -84,4 +84,8 @@ struct ByteResampling {
 };
 const ByteResampling& byte_resampling();  // of the current SIMD level
 
+namespace neon {
+extern const ByteResampling byte_resampling;  // on ARM
+}
+
 }  // namespace pixelmill

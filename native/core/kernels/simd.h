@@ -1,5 +1,6 @@
 // Which build of the hot kernels runs: `base` is plain C++, `avx2` the same arithmetic with wider registers. On ARM the
-// second level is called `neon`: the same intrinsics, which SIMDe turns into those of NEON.
+// second level is called `neon`: the hottest tables have files of their own (*_neon.cpp), the rest has the same
+// intrinsics, which SIMDe turns into those of NEON.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,13 @@
 #define END_AVX2_CODE
 #else
 #define PIXELMILL_AVX2 0
+#endif
+
+// Whether there are tables written for NEON, in namespace `neon`.
+#if defined(__aarch64__)
+#define PIXELMILL_NEON PIXELMILL_AVX2
+#else
+#define PIXELMILL_NEON 0
 #endif
 
 // Bits of a word gathered or scattered by a mask; ARM has no such instruction.
@@ -89,6 +97,13 @@
 #define AT_THIS_LEVEL(name) (simd_level() == SimdLevel::avx2 ? avx2::name : base::name)
 #else
 #define AT_THIS_LEVEL(name) (base::name)
+#endif
+
+// The same of tables that are also written for NEON.
+#if PIXELMILL_NEON
+#define AT_THIS_LEVEL_OR_NEON(name) (simd_level() == SimdLevel::avx2 ? neon::name : base::name)
+#else
+#define AT_THIS_LEVEL_OR_NEON(name) AT_THIS_LEVEL(name)
 #endif
 
 namespace pixelmill {
