@@ -109,3 +109,18 @@ def test_large_batches_of_padded_images_are_what_numpy_makes_of_them(size, fill)
     for result, array in zip(made, arrays, strict=True):
         around = ((top, size[0] - 701 - top), (left, size[1] - 517 - left), (0, 0))
         np.testing.assert_array_equal(result, np.pad(array, around, constant_values=fill))
+
+
+@pytest.mark.parametrize("step", ["invert", "posterize", "solarize"])
+def test_large_batches_of_levels_are_what_numpy_makes_of_them(step):
+    arrays = [noise((701, 517, 3), np.uint8, seed=seed) for seed in range(8)]
+    arguments = {"posterize": {"bits": 4}, "solarize": {"threshold": 128}}.get(step, {})
+
+    def graph(m, x):
+        return Recipe(step, steps=({step: arguments},)).apply(x[3:, 5:]).image
+
+    made = on_each_level(graph, arrays)
+    for result, array in zip(made, arrays, strict=True):
+        cut = array[3:, 5:]
+        wanted = {"invert": 255 - cut, "posterize": cut & 0xF0, "solarize": np.where(cut >= 128, 255 - cut, cut)}
+        np.testing.assert_array_equal(result, wanted[step])

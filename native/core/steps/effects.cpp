@@ -8,6 +8,7 @@
 #include "../kernels/color.h"
 #include "../kernels/convert.h"
 #include "../kernels/levels.h"
+#include "../kernels/stream.h"
 #include "strided_access.h"
 
 namespace pixelmill {
@@ -59,18 +60,37 @@ class Levels : public Step {
         const Value source = run_length(in.image) < 64 ? packed(context, in.image) : in.image;
         const LevelPasses& passes = level_passes();
         const auto first = curve_ == "solarize" ? number_at(in.numbers, 0, curve_) : 0.0;
-        for_each_run(source, [&](int64_t to, int64_t from, int64_t count) {
-            uint8_t* target = out[0].as<uint8_t>() + to;
-            const uint8_t* start = source.as<uint8_t>() + from;
+        const auto pass = [&](uint8_t* target, const uint8_t* start, int64_t count) {
             if (curve_ == "posterize") return passes.keep_bits(target, start, count, table[255]);
             if (curve_ == "invert" || (curve_ == "solarize" && first > 0 && first <= 255)) {
                 return passes.invert_from(target, start, count, static_cast<uint8_t>(std::ceil(first)));
             }
             look_up(target, start, count, table.data());
+        };
+        const bool streams = context.streams(0, out[0]);
+        LineStream stream(out[0].data);
+        for_each_run(source, [&](int64_t to, int64_t from, int64_t count) {
+            const uint8_t* start = source.as<uint8_t>() + from;
+            if (!streams) return pass(out[0].as<uint8_t>() + to, start, count);
+            put(stream, pass, start, count);
         });
+        if (streams) stream.end();
     }
 
    private:
+    // Some levels at a time, which stay in the nearest cache until they are written past all of them.
+    template <class Pass>
+    static void put(LineStream& stream, Pass&& pass, const uint8_t* in, int64_t count) {
+        constexpr int64_t most = 4096;
+        alignas(64) uint8_t made[most];
+        for (int64_t i = 0; i < count; i += most) {
+            const int64_t part = std::min(most, count - i);
+            pass(made, in + i, part);
+            const auto* next = reinterpret_cast<const std::byte*>(in + i + part);
+            stream.put(reinterpret_cast<const std::byte*>(made), static_cast<size_t>(part), next);
+        }
+    }
+
     std::string curve_;
 };
 
