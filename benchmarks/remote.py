@@ -1,4 +1,4 @@
-"""Training from an object store: this library and others, next to the same pipeline on local files.
+r"""Training from an object store: this library and others, next to the same pipeline on local files.
 
 The store is `object_server.cpp` on 127.0.0.1, with latency and a limit of bandwidth for each connection; its processor
 time is reported, since it runs on the processors of the contestants. Every contestant is a process of its own that
@@ -6,7 +6,7 @@ reads one epoch, decodes it and crops it to 224 x 224; imports, opening the data
 Contestants take turns. Peers that are not installed, here or in the folder `--peers`, are named and left out. They
 are installed there without what they depend on, which is here already or not needed to read images:
 
-    pip install --no-deps --target PEERS webdataset litdata mosaicml-streaming s3torchconnector s3torchconnectorclient \\
+    pip install --no-deps --target PEERS webdataset litdata mosaicml-streaming s3torchconnector s3torchconnectorclient \
         brotli python-snappy cramjam zstd xxhash catalogue lightning-utilities tifffile
 """
 
