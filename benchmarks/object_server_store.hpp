@@ -94,7 +94,7 @@ class Bucket {
         std::string entries, last;
         size_t count = 0;
         bool is_cut = false;
-        for (auto object = objects_.lower_bound(prefix); object != objects_.end(); ++object) {
+        for (auto object = objects_.lower_bound(std::max(prefix, after)); object != objects_.end(); ++object) {
             const std::string& key = object->first;
             if (!key.starts_with(prefix)) break;
             const size_t end = delimiter.empty() ? std::string::npos : key.find(delimiter, prefix.size());

@@ -1,9 +1,13 @@
-"""Training from an object store: this library and others, next to the same pipeline on local files.
+r"""Training from an object store: this library and others, next to the same pipeline on local files.
 
 The store is `object_server.cpp` on 127.0.0.1, with latency and a limit of bandwidth for each connection; its processor
 time is reported, since it runs on the processors of the contestants. Every contestant is a process of its own that
 reads one epoch, decodes it and crops it to 224 x 224; imports, opening the dataset and the first batch count.
-Contestants take turns. Peers that are not installed, here or in the folder `--peers`, are named and left out.
+Contestants take turns. Peers that are not installed, here or in the folder `--peers`, are named and left out. They
+are installed there without what they depend on, which is here already or not needed to read images:
+
+    pip install --no-deps --target PEERS webdataset litdata mosaicml-streaming s3torchconnector s3torchconnectorclient \
+        brotli python-snappy cramjam zstd xxhash catalogue lightning-utilities tifffile
 """
 
 from __future__ import annotations
@@ -176,8 +180,10 @@ def contest(given: argparse.Namespace, data: Path, needed: int) -> list[dict[str
         server, endpoint = serve(built(given.build), data, latency / 1000)
         found: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
         try:
-            for _ in range(given.rounds):
+            for number in range(given.rounds):
                 for name in names:
+                    if number and name.startswith(tuple(given.once)):
+                        continue
                     row = measured(name, endpoint, data, threads=given.threads, peers=given.peers)
                     found[name].append(row)
                     print(json.dumps({"latency_ms": latency, **row}), file=sys.stderr)
@@ -196,6 +202,7 @@ def main() -> None:
     parser.add_argument("--contestants", nargs="+", help="beginnings of names; all if omitted")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--once", nargs="+", default=[], help="beginnings of names that take part in one round only")
     parser.add_argument("--peers", type=Path, help="a folder with packages of peers (pip install --target)")
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--json", type=Path, default=RESULTS, help="write the results to this file")

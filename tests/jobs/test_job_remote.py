@@ -148,6 +148,21 @@ def test_jobs_read_a_store_as_they_read_files(tmp_path: Path, monkeypatch: pytes
         assert verify("s3://data/records").is_whole and info("s3://data/photos").samples == 24
 
 
+def test_the_folder_of_records_is_listed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    create_images(tmp_path / "photos", "i", 24, 16, 12, "jpg", classes=2, workers=1)
+    convert(tmp_path / "photos", tmp_path / "records", to="tfrecord", workers=1)
+    server = LoopbackS3()
+    server.put_folder("data", tmp_path / "records")
+    with server.running():
+        monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        convert("s3://data", tmp_path / "out", to="webdataset", workers=1)
+    assert server.counts["LIST"] == 1
+    assert (tmp_path / "out" / "classes.txt").read_bytes() == (tmp_path / "records" / "classes.txt").read_bytes()
+
+
 def test_sizes_of_the_output_come_from_listings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder is written with one request for each file, and checked with a listing for each class."""
     create_images(tmp_path / "photos", "i", 24, 16, 40, "jpg", classes=2, workers=1)

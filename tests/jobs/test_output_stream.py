@@ -52,6 +52,17 @@ def test_files_of_a_shard_share_the_room(tmp_path: Path, monkeypatch: pytest.Mon
     assert streams[1].record("file").sha256 == ""
 
 
+def test_a_file_that_leaves_memory_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output_stream, "_IN_MEMORY", 3 << 16)
+    memory = Memory()
+    streams = [UploadStream(tmp_path / str(n), shown="file", durable=False, memory=memory) for n in range(2)]
+    with streams[0], streams[1]:
+        streams[0].write(bytes(1 << 17))
+        streams[0].write(bytes(1 << 17))
+        streams[1].write(bytes(3 << 16))
+    assert [isinstance(stream.content, Path) for stream in streams] == [True, False]
+
+
 @pytest.mark.parametrize("room", [1000, 160, 100, 0, None])
 def test_a_beginning_can_be_written_again(room: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if room is None:
