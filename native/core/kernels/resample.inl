@@ -68,7 +68,7 @@ struct TwoRows {
     }
 };
 
-inline void fetch(const uint8_t* line) { _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_T0); }
+inline void fetch(const uint8_t* line) { __builtin_prefetch(line); }
 
 inline __m256i weight_pair(const int16_t* weight) {
     int32_t both;
