@@ -66,5 +66,5 @@ def test_boxes_and_masks_augmented_on_several_machines(tmp_path: Path, capsys: p
 
     pixelmill(tmp_path, job.replace("more/", "alone/"))
     assert tree(tmp_path / "alone") == tree(tmp_path / "more"), "one machine writes the same bytes as three"
-    shapes = report_first_batch(tmp_path, "more", ', task="detection"', capsys)
-    assert shapes == [f"({count}, 3, 224, 224) torch.float32" for count in (32, 16)]  # boxes are lists
+    batches = report_first_batch(tmp_path, "more", ', task="detection"', capsys)
+    assert batches == [f"({count}, 3, 224, 224) torch.float32" for count in (32, 16)]  # boxes are lists
