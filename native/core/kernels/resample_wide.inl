@@ -68,7 +68,7 @@ inline void horizontal_eights(int16_t* const* out, const uint8_t* const* in, int
     const __m128i bits = _mm_cvtsi32_si128(shift);
     const __m128i up = _mm_cvtsi32_si128(16 - shift);
     const __m512i upper = _mm512_set1_epi32(-65536);
-    // The upper byte of a word is 0. The fourth channel of pixels that have three is any byte; nobody looks at it.
+    // The upper byte of a word is 0. The fourth channel of pixels that have three is any byte, which is not used.
     const __mmask64 lower = 0x5555555555555555u;
     const __m512i natural = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
     for (int32_t x = 0; x < plan.count; x += 8, ++groups) {

@@ -25,7 +25,7 @@ class LineStream {
     void hold(size_t bytes);
     alignas(line) std::byte kept_[line];
     std::byte* out_;             // the line that is kept
-    size_t held_, skipped_ = 0;  // bytes of it that are there, and that belong to somebody else
+    size_t held_, skipped_ = 0;  // bytes of it that are there, and that precede the stream
 };
 
 // `pack` past the caches, where rows of the input lie in memory as rows.

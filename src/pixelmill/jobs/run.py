@@ -151,7 +151,7 @@ def _run(
     given: RunJobArguments,
 ) -> JobReport:
     plan = output.plan
-    is_new = situation == "new" and part is None  # nobody else can have made a shard
+    is_new = situation == "new" and part is None  # no other process can have made a shard
     if not is_new and output.is_finished():
         finished = output.finished_figures()
         _refuse_skipped(output, finished, given)
