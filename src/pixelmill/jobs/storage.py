@@ -65,7 +65,7 @@ class Storage(Protocol):
         """Remove a folder and everything in it."""
 
     def adopt(self, files: Mapping[str, Finished]) -> None:
-        """Give finished files their final names, in this order or together."""
+        """Move finished files to their final names, in this order or together."""
 
     def abort_uploads(self, names: Collection[str] | None) -> None:
         """Remove what killed processes have left of the files with these names; None for all."""
