@@ -146,6 +146,7 @@ TRANSFORMS: dict[str, tuple[dict[str, Any], Callable[[], Any], Callable[[Pixels]
     "defocus": ({"defocus": {"radius": 3}}, lambda: A.Defocus((3, 3), p=1), None),
     "zoom blur": ({"zoom_blur": {"factor": 1.15}}, lambda: A.ZoomBlur((1.15, 1.15), (0.02, 0.02), p=1), None),
     "glass blur": ({"glass_blur": {}}, lambda: A.GlassBlur(iterations=1, p=1), None),
+    "superpixels": ({"superpixels": {}}, lambda: A.Superpixels((0.1, 0.1), (100, 100), p=1), None),
     "sharpen": ({"sharpen": {}}, lambda: A.Sharpen(p=1), lambda image: cv2.filter2D(image, -1, KERNEL)),
     "emboss": ({"emboss": {}}, lambda: A.Emboss(p=1), lambda image: cv2.filter2D(image, -1, KERNEL)),
     "jpeg compression": (

@@ -46,6 +46,7 @@ ADDED = {
     "sharpen": "sharper edges",
     "emboss": "raised edges",
     "downscale": "detail lost by reducing and enlarging",
+    "superpixels": "segments filled with their mean color",
     "webp_compression_distortion": "the artifacts of WebP compression",
     "coarse_dropout": "random rectangles filled",
     "random_erasing": "one random rectangle filled",

@@ -160,6 +160,7 @@ EXAMPLES: dict[str, Example] = dict(
         _with("solarize", threshold=128),
         _with("spatter"),
         _with("sun_flare", x=0.3, y=0.25, radius=0.35),
+        _with("superpixels", segments=200, probability=0.6),
         _with("to_gray"),
         _with("tone_curve", low=0.05, high=0.95),
         _with("zoom_blur", factor=1.3),

@@ -72,11 +72,13 @@ def photos(tmp_path: Path) -> Path:
     (root / "train/cat/2.rar").write_bytes(FILES["x.rar"][0])
     (root / "train/cat/3.rar").write_bytes(FILES["x.rar"][0])
     (root / "notes.md").write_text("x")
+    (root / "README").write_text("x")
     return root
 
 
 LINES = (
     "train, val are splits, not classes",
+    "1 file without an ending is not read, such as README",
     "1 .json file is not read, such as train/cat/1.json: labelme annotations; export COCO, YOLO or Pascal VOC instead, "
     "which are read",
     "1 .md file is not read, such as notes.md",

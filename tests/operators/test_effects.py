@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from peers import peer
+from reference_effects import superpixels_filled
 
 from pixelmill import ArgumentError, Pipeline, fn
 from pixelmill.errors import DataError
@@ -113,6 +114,8 @@ def test_weather_changes_what_it_should():
         ("downscale", {"scale": 0.0}),
         ("coarse_dropout", {"fill_value": [1, 2]}),
         ("zoom_blur", {"factor": 0.5}),
+        ("superpixels", {"segments": 0}),
+        ("superpixels", {"probability": 1.5}),
     ],
 )
 def test_arguments_that_cannot_be_are_refused(name, arguments):
@@ -121,10 +124,33 @@ def test_arguments_that_cannot_be_are_refused(name, arguments):
     assert name in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["gamma", "noise.iso", "fog", "zoom_blur"])
+@pytest.mark.parametrize("name", ["gamma", "noise.iso", "fog", "zoom_blur", "superpixels"])
 def test_types_that_cannot_be_are_refused(name):
     with pytest.raises((ArgumentError, DataError), match="uint8"):
         apply(name, np.zeros((4, 4, 3), np.float32))
+
+
+@pytest.mark.parametrize("segments", [1, 7, 60, 3000])
+@pytest.mark.parametrize("shape", [(1, 1, 3), (1, 300, 1), (200, 150, 3), (37, 83, 4)])
+def test_superpixels_are_those_of_slic(shape, segments):
+    y, x, k = np.mgrid[: shape[0], : shape[1], : shape[2]]
+    image = (127 + 80 * np.sin(x / 13 + k) * np.cos(y / 17) + np.random.default_rng(9).normal(0, 15, shape)).clip(
+        0, 255
+    )
+    image = image.astype(np.uint8)
+    filled = superpixels_filled(image, segments)
+    np.testing.assert_array_equal(apply("superpixels", image, segments=segments, probability=1.0), filled)
+    np.testing.assert_array_equal(apply("superpixels", image, segments=segments, probability=0.0), image)
+
+
+def test_superpixels_are_filled_as_often_as_wanted():
+    image = np.random.default_rng(9).integers(0, 256, (200, 200, 3), np.uint8)
+    filled = superpixels_filled(image, 400)
+    made = apply("superpixels", image, segments=400, probability=0.3, seed=4)
+    of_segment = (made == filled).all(-1)
+    np.testing.assert_array_equal(np.where(of_segment[..., None], filled, image), made)
+    assert 0.22 < of_segment.mean() < 0.38
+    assert (apply("superpixels", image, segments=400, probability=0.3, seed=5) != made).any()
 
 
 LEVELS: list[tuple[str, dict[str, Any]]] = [
@@ -138,6 +164,7 @@ LEVELS: list[tuple[str, dict[str, Any]]] = [
     ("brightness_contrast", {"brightness": 1.3, "contrast": 1.2}),
     ("motion_blur", {"size": 9, "angle": 30.0}),
     ("defocus", {"radius": 4.0}),
+    ("superpixels", {"segments": 30, "probability": 0.5}),
 ]
 
 

@@ -143,7 +143,7 @@ def test_the_command_names_what_it_leaves_out(tmp_path):
     _, path = saved(
         tmp_path,
         lambda: A.Rotate(border_mode=4, p=1),
-        lambda: A.Superpixels(p=1),
+        lambda: A.RandomGravel(p=1),
         lambda: A.Perspective(p=1),
         lambda: A.Normalize(),
         lambda: A.HorizontalFlip(p=0.5),
@@ -151,7 +151,7 @@ def test_the_command_names_what_it_leaves_out(tmp_path):
     result = CliRunner().invoke(main, ["recipe", "import", path, "--name", "mine"])
     assert result.exit_code == 0, result.output
     assert "left out: transform.transforms[0] (Rotate): only constant borders" in result.stderr
-    assert "left out: transform.transforms[1] (Superpixels)" in result.stderr
+    assert "left out: transform.transforms[1] (RandomGravel)" in result.stderr
     assert "approximate: transform.transforms[2] (Perspective)" in result.stderr
     assert "not part of a recipe, see the loader: transform.transforms[3] (Normalize)" in result.stderr
     (tmp_path / "mine.yaml").write_text(result.stdout)

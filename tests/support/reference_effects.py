@@ -74,6 +74,44 @@ def horizontal(size):
     return line / line.sum()
 
 
+def superpixels_filled(image, wanted):
+    """Fill all segments of SLIC: every pixel belongs to the nearest of the centers around its cell of the grid."""
+    if image.size == 0:
+        return image
+    extent = np.array(image.shape[:2])
+    side = np.sqrt(extent.prod() / wanted)
+    grid = np.clip(np.floor(extent / side + 0.5).astype(int), 1, extent)
+    step = max(1, int(side) // 8)
+    sampled = np.ix_(*(np.arange(min(step // 2, (n - 1) // 2), n, step) for n in extent))
+    pixels = np.dstack([*np.mgrid[: extent[0], : extent[1]], image]).astype(np.float32)
+    cells = (pixels[..., :2].astype(int) * grid) // extent
+    numbers = np.arange(grid.prod()).reshape(grid)
+    centers = np.zeros((grid.prod(), pixels.shape[-1]), np.float32)
+
+    def moved(segments):
+        for number in np.unique(segments):
+            centers[number] = pixels[sampled][segments == number].astype(float).mean(0)
+
+    def assigned(at):
+        nearest, segments = np.full(pixels[at].shape[:2], np.inf, np.float32), np.zeros(pixels[at].shape[:2], int)
+        for cell in np.ndindex(3, 3):
+            neighbor = cells[at] + np.array(cell) - 1
+            inside = ((neighbor >= 0) & (neighbor < grid)).all(-1)
+            number = numbers[tuple(np.moveaxis(np.clip(neighbor, 0, grid - 1), -1, 0))]
+            apart = (pixels[at] - centers[number]) ** 2
+            distance = np.float32(3600 / side**2) * (apart[..., 0] + apart[..., 1])
+            for channel in range(2, apart.shape[-1]):
+                distance = distance + apart[..., channel]
+            better = inside & (distance < nearest)
+            nearest, segments = np.where(better, distance, nearest), np.where(better, number, segments)
+        return segments
+
+    moved(numbers[tuple(np.moveaxis(cells[sampled], -1, 0))])
+    for _ in range(5):
+        moved(assigned(sampled))
+    return (centers[assigned(np.ix_(*map(np.arange, extent)))][..., 2:] + np.float32(0.5)).astype(np.uint8)
+
+
 def through_webp(image, quality):
     stream = io.BytesIO()
     Image.fromarray(image).save(stream, "webp", quality=quality)
@@ -146,6 +184,11 @@ def effects(entry: Any) -> dict[str, Any]:
         "downscale": entry(lambda m, x: m.fn.downscale(x, scale=0.5), None, unlike_dali=NOT_DALIS, empty=False),
         "glass_blur": entry(
             lambda m, x: m.fn.glass_blur(x, seed=SEED), None, draws=True, unlike_dali=NOT_DALIS, empty=False
+        ),
+        "superpixels": exact(
+            lambda m, x: m.fn.superpixels(x, segments=6, probability=1.0, seed=SEED),
+            lambda x: superpixels_filled(x, 6),
+            level=0,
         ),
         "noise.speckle": drawn(lambda m, x: m.fn.noise.speckle(x, stddev=0.2, seed=SEED)),
         "noise.iso": drawn(lambda m, x: m.fn.noise.iso(x, seed=SEED)),

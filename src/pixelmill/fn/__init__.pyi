@@ -2732,6 +2732,31 @@ def sun_flare(
         seed: A seed for its random numbers.
     """
 
+def superpixels(
+    data: _Data | _Constant,
+    /,
+    *,
+    segments: int | _Node = 100,
+    probability: float | _Node = 0.1,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Fill random superpixels, segments of neighboring pixels of similar color, with their mean color.
+
+    Segments are found by SLIC on RGB colors. Their centers and mean colors come from a sample of about 64 pixels each.
+
+    Args:
+        data: Images of type uint8.
+        segments: The number of segments, approximately.
+        probability: The probability that a segment is filled.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def tensor_resize(
     data: _Data | _Constant,
     /,

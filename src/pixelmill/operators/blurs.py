@@ -1,4 +1,4 @@
-"""Blurs and edge filters whose kernels follow from a few numbers, and images seen through glass."""
+"""Blurs and edge filters whose kernels follow from a few numbers, images seen through glass, superpixels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pixelmill.operators.declare import PerSample, Range, Tensor, operator
 from pixelmill.operators.filters import filter
 from pixelmill.operators.filters import gaussian_blur as blur
 from pixelmill.operators.resize import resize
-from pixelmill.steps.effects import BoxBlur, FilterKernel, KernelShape, ScatterPixels, ZoomBlur
+from pixelmill.steps.effects import BoxBlur, FillSuperpixels, FilterKernel, KernelShape, ScatterPixels, ZoomBlur
 from pixelmill.steps.elements import Arithmetic, Cast
 from pixelmill.steps.shapes import Shape, SpatialShape
 from pixelmill.steps.sources import constant
@@ -134,6 +134,27 @@ def glass_blur(
     layout = image_layout(data.layout)
     scattered = ScatterPixels(image=data, distance=distance, key=operator_key()).value(layout)
     return blur(scattered, sigma=sigma, window_size=constant([0], "int64"))
+
+
+@operator("superpixels", draws=True, dali=None)
+def superpixels(
+    data: Tensor,
+    *,
+    segments: PerSample[Annotated[int, Range(1, 100_000)]] = 100,
+    probability: PerSample[Annotated[float, Range(0, 1)]] = 0.1,
+) -> Tensor:
+    """Fill random superpixels, segments of neighboring pixels of similar color, with their mean color.
+
+    Segments are found by SLIC on RGB colors. Their centers and mean colors come from a sample of about 64 pixels each.
+
+    Args:
+        data: Images of type uint8.
+        segments: The number of segments, approximately.
+        probability: The probability that a segment is filled.
+    """
+    check_layout("superpixels", data.layout, ("HWC",))
+    filled = FillSuperpixels(image=data, segments=segments, probability=probability, key=operator_key())
+    return filled.value(image_layout(data.layout))
 
 
 @operator("downscale", dali=None)

@@ -3398,6 +3398,40 @@ class SunFlare(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Superpixels(OperatorClass):
+    """Fill random superpixels, segments of neighboring pixels of similar color, with their mean color.
+
+    Segments are found by SLIC on RGB colors. Their centers and mean colors come from a sample of about 64 pixels each.
+
+    Args:
+        segments: The number of segments, approximately.
+        probability: The probability that a segment is filled.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        segments: int = 100,
+        probability: float = 0.1,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        segments: int | _Node | None = None,
+        probability: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class TensorResize(OperatorClass):
     """Resize arrays along up to three adjacent axes.
 

@@ -368,6 +368,12 @@ TRANSLATIONS: dict[str, tuple[Callable[[Arguments], Step], bool]] = {
     "Emboss": (_ranges("emboss", alpha="alpha", strength="strength"), True),
     "ImageCompression": (_compression, False),
     "Downscale": (_ranges("downscale", scale="scale_range"), False),
+    "Superpixels": (
+        lambda a: {
+            "superpixels": {"segments": {"integers": list(a["n_segments"])}, "probability": _range(a["p_replace"])}
+        },
+        False,
+    ),
     "CoarseDropout": (_dropout, True),
     "Erasing": (_erasing, True),
     "GridDropout": (lambda a: {"grid_mask": {"ratio": a["ratio"], "tile": 64}}, False),

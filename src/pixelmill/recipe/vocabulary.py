@@ -28,7 +28,7 @@ PIXELS = (
     *("color_jitter", "to_gray", "sepia", "channel_shuffle", "channel_dropout", "rgb_shift", "pca_lighting"),
     *("noise.speckle", "noise.iso"),
     *("box_blur", "motion_blur", "defocus", "zoom_blur", "glass_blur", "sharpen", "emboss", "downscale"),
-    "webp_compression_distortion",
+    *("superpixels", "webp_compression_distortion"),
     *("coarse_dropout", "random_erasing", "rain", "snow", "fog", "sun_flare", "shadow", "spatter"),
 )
 SHORT_NAMES = {"equalize": "experimental.equalize", "median_blur": "experimental.median_blur"}

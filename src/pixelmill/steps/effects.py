@@ -100,6 +100,15 @@ class ScatterPixels(RandomStep):
 
 
 @declared
+class FillSuperpixels(RandomStep):
+    """Fill random segments of similar pixels with their mean color."""
+
+    image: Input
+    segments: Input
+    probability: Input
+
+
+@declared
 class Weather(RandomStep):
     """Draw an effect into an image of bytes."""
 

@@ -60,6 +60,12 @@ void declare_effects(Declarations& all) {
         [](Arguments& given) { return make_scatter_pixels({
             .key = given.key("key"),
         }); }};
+    all["fill_superpixels"] = {
+        {{"image", one, required}, {"segments", one, required}, {"probability", one, required}},
+        {1, 1},
+        [](Arguments& given) { return make_fill_superpixels({
+            .key = given.key("key"),
+        }); }};
     all["weather"] = {
         {{"image", one, required}, {"numbers", many, required}},
         {1, 1},

@@ -116,6 +116,17 @@ struct ScatterPixelsInputs {
 };
 std::unique_ptr<Step> make_scatter_pixels(const ScatterPixelsParams& params);
 
+// Fill random segments of similar pixels with their mean color.
+struct FillSuperpixelsParams {
+    uint64_t key;
+};
+struct FillSuperpixelsInputs {
+    const Value &image, &segments, &probability;
+    explicit FillSuperpixelsInputs(std::span<const Value> in)
+        : image(in[0]), segments(in[1]), probability(in[2]) {}
+};
+std::unique_ptr<Step> make_fill_superpixels(const FillSuperpixelsParams& params);
+
 // Draw an effect into an image of bytes.
 struct WeatherParams {
     uint64_t key;

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pixelmill import storage
+from pixelmill.amounts import counted
 from pixelmill.formats.folder.listing import Listing
 from pixelmill.formats.folder.names import IMAGES, MASKS
 from pixelmill.formats.foreign import kind_of
@@ -59,7 +60,7 @@ def _left_out(line: str, root: str) -> str:
     """Return the remark about files of one ending; the listing has their ending, their number and the first name."""
     ending, count, example = line.split("/", 2)
     number = int(count)
-    what = f"{number:,} .{ending} file{'' if number == 1 else 's'}" if ending else f"{number:,} files without ending"
+    what = counted(number, f".{ending} file") if ending else counted(number, "file") + " without an ending"
     kind = kind_of(storage.join(root, example))
     hint = f": {kind.title}; {kind.way}" if kind is not None else f"; {_HINTS[ending]}" if ending in _HINTS else ""
     return f"{what} {'is' if number == 1 else 'are'} not read, such as {example}{hint}"
