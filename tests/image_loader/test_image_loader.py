@@ -24,7 +24,7 @@ from loader_datasets import (
 )
 from peers import peer
 
-from pixelmill import DataError, ImageLoader, fn
+from pixelmill import DataError, EngineError, ImageLoader, fn
 from pixelmill.formats.registry import FORMATS
 from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.image_loader.options import Arguments, LoaderOptions
@@ -56,6 +56,13 @@ def test_validation_resizes_crops_the_center_and_normalizes_in_the_order_of_the_
         np.testing.assert_allclose(image, normalized(pixels(number)[4:60, 4:60]), atol=1e-5)
     assert loader.classes == ("ant", "bee", "cat") and loader.num_classes == 3
     assert len(loader) == loader.steps_per_epoch == 3 and loader.task == "classification"
+
+
+def test_a_with_block_closes_a_loader(tmp_path: Path) -> None:
+    with ImageLoader(folder_of_classes(tmp_path / "d"), size=32, batch_size=4) as loader:
+        next(iter(loader))
+    with pytest.raises(EngineError, match="closed"):
+        next(iter(loader))
 
 
 def test_labels_are_ready_for_cross_entropy(tmp_path: Path) -> None:

@@ -192,6 +192,13 @@ def test_no_work_for_samples_that_are_not_seen(files: list[str]) -> None:
     assert calls[:11] == list(range(11)) and len(calls) <= 11 + 8
 
 
+def test_a_with_block_closes_a_loader(files: list[str]) -> None:
+    with Loader(pictures(files), NAMES) as loader:
+        next(iter(loader))
+    with pytest.raises(EngineError, match="closed"):
+        next(iter(loader))
+
+
 def test_samples_of_different_shapes_come_as_a_list(files: list[str]) -> None:
     @pipeline_def(batch_size=4, num_threads=1)
     def make() -> Any:

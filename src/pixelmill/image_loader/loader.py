@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -330,9 +330,15 @@ class ImageLoader(Generic[Images, Target]):
         return self._ready().pipeline.valid
 
     def close(self) -> None:
-        """Stop the threads and wait for them."""
+        """Stop the threads and wait for them. The end of a `with` block does the same."""
         if self._loader is not None:
-            self._loader.pipeline.close()
+            self._loader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return f"ImageLoader({self._plan.described()})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
@@ -152,6 +152,16 @@ class Loader:
     def errors(self) -> Errors:
         """What happened to samples so far."""
         return self.pipeline.errors
+
+    def close(self) -> None:
+        """Stop the threads of the pipeline and wait for them. The end of a `with` block does the same."""
+        self.pipeline.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def state_dict(self) -> State:
         """Return the state after the last batch, as JSON data under 1 KB for each reader."""
