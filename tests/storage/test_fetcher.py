@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from peers import needs
 from pixelmill.storage import cache as cache_folders
 from pixelmill.storage.fetch_work import Fetched, FetchSettings
 from pixelmill.storage.fetcher import Fetcher
-from pixelmill.storage.pacing import FEWEST_REQUESTS, KNOWN_FROM, MOST_REQUESTS, START_REQUESTS, Pace
+from pixelmill.storage.pacing import FEWEST_REQUESTS, KNOWN_FROM, MOST_REQUESTS, START_AHEAD, START_REQUESTS, Pace
 from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Merging, Range, Waiting
 from pixelmill.storage.requests import Patience
@@ -141,11 +142,27 @@ def test_merging_stops_at_its_limits() -> None:
     assert waiting.take(near) == [near]  # not known any more, and alone
 
 
+@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="no other system has threads that do not interrupt others")
+def test_threads_that_fetch_do_not_interrupt_those_that_compute(fetcher: Fetcher) -> None:
+    fetcher.take([piece(0, 0, 10)], expected=False).result(30)
+    ours = {thread.native_id for thread in threading.enumerate() if thread.name == "pixelmill-fetch"}
+    of_obstore = {
+        int(task.name) for task in Path("/proc/self/task").iterdir() if (task / "comm").read_text().startswith("tokio")
+    }
+    assert ours
+    assert of_obstore
+    assert {os.sched_getscheduler(thread) for thread in (ours | of_obstore) - {None}} == {os.SCHED_BATCH}  # type: ignore[arg-type]
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
+
+
 def test_the_pace_follows_the_store() -> None:
     pace = Pace(1 << 30)
+    pace.stalled()
+    assert (pace.ahead, pace.limit) == (START_AHEAD, START_REQUESTS)  # before the first answer, every batch waits
     pace.finished(0.1)
     assert pace.limit == START_REQUESTS  # enough until a batch has to wait
     pace.stalled()
+    assert pace.ahead == 2 * START_AHEAD
     assert START_REQUESTS < pace.limit < 2 * START_REQUESTS
     for _ in range(100):
         pace.finished(0.1)
