@@ -220,32 +220,3 @@ def test_processes_fetch_each_range_once(server: LoopbackS3) -> None:
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [process.communicate(timeout=120)[0] for process in running] == ["16000\n"] * 3
     assert server.sent == 16000
-
-
-# The threads of obstore inherit how they are scheduled from the one that uses it first, which lists files here.
-SCHEDULED = """
-import os, sys, threading
-from pathlib import Path
-from pixelmill.storage import list_folder, using
-from pixelmill.storage.fetch_work import FetchSettings
-from pixelmill.storage.fetcher import Fetcher
-from pixelmill.storage.ranges import Range
-options = {"key": "t", "secret": "t", "endpoint_url": sys.argv[1], "client_kwargs": {"region_name": "us-east-1"}}
-with using(options):
-    list_folder("s3://data")
-fetcher = Fetcher(options, settings=FetchSettings())
-fetcher.take([Range("s3://data/0", 0, 10)], expected=False).result(60)
-policies = {os.SCHED_OTHER: "usual", os.SCHED_BATCH: "background"}
-tasks = [task for task in Path("/proc/self/task").iterdir() if (task / "comm").read_text().startswith("tokio")]
-print(*{policies[os.sched_getscheduler(int(task.name))] for task in tasks})
-fetching = [one.native_id for one in threading.enumerate() if one.name == "pixelmill-fetch"]
-print(*map(policies.get, map(os.sched_getscheduler, fetching)))
-print(policies[os.sched_getscheduler(0)])
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="other systems have no threads that do not interrupt others")
-def test_threads_that_fetch_do_not_interrupt_those_that_compute(server: LoopbackS3) -> None:
-    command = [sys.executable, "-c", SCHEDULED, server.endpoint]
-    found = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120, check=True).stdout
-    assert found.splitlines() == ["background", "background", "usual"]

@@ -15,7 +15,6 @@ from pixelmill.storage.fetch_work import Fetched, FetchSettings, FetchWork
 from pixelmill.storage.options import StorageOptions
 from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Range
-from pixelmill.storage.system import run_in_background
 
 _ENDING = 10.0  # seconds that the end of a fetcher may take; canceled requests end within milliseconds
 _USUAL_FILE = 1 << 17  # bytes that a file of unknown size counts
@@ -115,7 +114,6 @@ _running: weakref.WeakKeyDictionary[threading.Thread, asyncio.AbstractEventLoop]
 
 
 def _run(loop: asyncio.AbstractEventLoop, work: FetchWork) -> None:
-    run_in_background()
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import importlib.util
 import os
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,7 +21,6 @@ from pixelmill.log import log
 from pixelmill.storage.failures import explained
 from pixelmill.storage.local import FileStat
 from pixelmill.storage.options import StorageOptions
-from pixelmill.storage.system import run_in_background
 
 if TYPE_CHECKING:
     import asyncio  # importing it takes longer than the rest of this package
@@ -258,29 +256,12 @@ def _opened(
     del environment  # a part of the key
     if importlib.util.find_spec("obstore") is None:
         return None
-    if os.getpid() not in _users:
-        _start_threads()
-        _users.add(os.getpid())
+    _users.add(os.getpid())
     given = {name: value for name, value in options if value is not None}
     try:
         return _of_scheme(scheme, bucket, given)
     except Exception as error:  # obstore's errors have no common base that is exported
         raise DataError(f"{scheme}://{bucket} cannot be opened: {_short(error)}; {_HINTS.get(scheme, _HINT)}") from None
-
-
-def _start_threads() -> None:
-    """Let obstore start its threads, as threads that do not interrupt others; they inherit it from the first user."""
-    thread = threading.Thread(target=_use_obstore, name="pixelmill-obstore")
-    thread.start()
-    thread.join()
-
-
-def _use_obstore() -> None:
-    import obstore
-    from obstore.store import MemoryStore
-
-    run_in_background()
-    obstore.list_with_delimiter(MemoryStore())
 
 
 def _short(error: Exception) -> str:

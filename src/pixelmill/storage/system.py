@@ -6,7 +6,6 @@ folder to open or sync, no links that everybody may create, and no removing or r
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat as status
 import sys
@@ -66,17 +65,6 @@ else:
             return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
         except OSError:
             return ""
-
-
-def run_in_background() -> None:
-    """Let the calling thread, and those that it starts, never interrupt a thread that computes.
-
-    A thread that waits for the network sleeps most of the time, so that the scheduler of Linux would let it interrupt
-    others the moment its bytes arrive, thousands of times per second. Its share of the processors stays the same.
-    """
-    if hasattr(os, "SCHED_BATCH"):
-        with contextlib.suppress(OSError):  # a sandbox may forbid it
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def open_lock(path: str | Path, *, create: bool = True) -> int:
