@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -115,6 +116,23 @@ def test_parts_have_locks_of_their_own_and_the_whole_clashes_with_all(storage: S
     whole = Lock(storage, STATE)
     whole.acquire()
     whole.release()
+
+
+def test_no_sign_of_life_brings_back_a_lock_that_is_removed_with_its_folder(storage: Storage) -> None:
+    first = Lock(storage, STATE)
+    first.acquire()
+    with first.removed():
+        beating = [thread for thread in threading.enumerate() if thread.name == "pixelmill-job-lock"]
+        assert len(beating) == (0 if storage.is_remote else 1)
+        storage.remove_tree(STATE)
+    first.release()
+    assert storage.names(STATE) == []
+    second = Lock(storage, STATE)
+    second.acquire()
+    with pytest.raises(OSError, match="no answer"), second.removed():
+        raise OSError("no answer")
+    second.release()
+    assert storage.names(f"{STATE}/locks") == []  # it was not removed with its folder
 
 
 def program(output: Path, *, sleep: float) -> list[str]:

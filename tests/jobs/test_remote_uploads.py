@@ -21,6 +21,10 @@ from pixelmill.storage import remote_writes
 
 JOB = NumbersJob()
 
+# The output, locks, the lock, the output again, the plan. Of the shard: the lock, files, the lock, the sidecar. The
+# sizes; the lock, the list of all shards, the lock; the manifest; what is removed.
+ROUND_TRIPS = 5 + 4 + 1 + 3 + 1 + 1
+
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackS3]:
@@ -126,13 +130,28 @@ def test_a_new_job_asks_a_store_few_questions(server: LoopbackS3) -> None:
     """Requests that wait for one another are the cost of a small job: they are counted."""
     run_job(JOB, "s3://data/new", workers=1)
     shards = len(JOB.shards)
-    # Before: the folder, its locks, the folder again, its plan, the lock and its rivals.
-    # For each shard: the lock and its rivals, twice. At the end: two folders of the output, for the sizes; the lock and
-    # its rivals, twice; the state, which is removed; and the lock.
-    lists, gets = 4 + 2 * shards + 5, 2 + 2 * shards + 3
+    # Before: the folder and its state, locks, both again, the lock and its rivals. For each shard: the lock and its
+    # rivals, twice. At the end: two folders of the output, for the sizes; the lock and its rivals, with them and before
+    # each file about the whole dataset; and the state, which is removed.
+    lists, gets = 6 + 2 * shards + 6, 1 + 2 * shards + 3
     assert server.counts["LIST"] <= lists
     assert server.counts["GET"] <= gets
     assert server.counts.get("HEAD", 0) == 0
+
+
+def test_a_new_job_waits_for_few_round_trips(server: LoopbackS3) -> None:
+    """The server counts too many if requests are sent more slowly than answers come, so it gets more time."""
+    job = NumbersJob(count=4, per_shard=4)
+    chains = []
+    for latency in (0.05, 0.25, 1.0):
+        server.latency = latency
+        server.reset()
+        run_job(job, f"s3://data/latency-{latency}", workers=1)
+        chains.append(server.chain)
+        if chains[-1] <= ROUND_TRIPS:
+            break
+    server.latency = 0
+    assert min(chains) == ROUND_TRIPS
 
 
 @pytest.mark.parametrize("remembered", [0, 2, 1000])

@@ -16,7 +16,7 @@ from peers import needs
 from pixelmill.storage import cache as cache_folders
 from pixelmill.storage.fetch_work import Fetched, FetchSettings
 from pixelmill.storage.fetcher import Fetcher
-from pixelmill.storage.pacing import FEWEST_REQUESTS, KNOWN_FROM, MOST_REQUESTS, START_REQUESTS, Pace
+from pixelmill.storage.pacing import FEWEST_REQUESTS, KNOWN_FROM, MOST_REQUESTS, START_AHEAD, START_REQUESTS, Pace
 from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Merging, Range, Waiting
 from pixelmill.storage.requests import Patience
@@ -143,9 +143,12 @@ def test_merging_stops_at_its_limits() -> None:
 
 def test_the_pace_follows_the_store() -> None:
     pace = Pace(1 << 30)
+    pace.stalled()
+    assert (pace.ahead, pace.limit) == (START_AHEAD, START_REQUESTS)  # before the first answer, every batch waits
     pace.finished(0.1)
     assert pace.limit == START_REQUESTS  # enough until a batch has to wait
     pace.stalled()
+    assert pace.ahead == 2 * START_AHEAD
     assert START_REQUESTS < pace.limit < 2 * START_REQUESTS
     for _ in range(100):
         pace.finished(0.1)

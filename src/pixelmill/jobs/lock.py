@@ -17,11 +17,12 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from pixelmill.errors import OutputError
-from pixelmill.jobs.storage import Storage
+from pixelmill.jobs.storage import Result, Storage, together
 from pixelmill.storage import system
 
 LOCKS = "locks"  # the folder of lock files: small, since it is listed before each commit
@@ -85,6 +86,14 @@ class Claim:
             "this run stops, its finished shards are kept"
         )
 
+    def checked(self, storage: Storage, look: Callable[[], Result]) -> Result:
+        """Return what a call that looks at the output returns, and look for the lock in the meantime.
+
+        Raises:
+            OutputError: Another process has taken the lock over.
+        """
+        return together(storage, look, lambda: self.check(storage))
+
 
 class Lock:
     """The right to write a job's output, or one part of it."""
@@ -99,6 +108,7 @@ class Lock:
         self._released = threading.Event()
         self._heart: threading.Thread | None = None
         self._let_go: Callable[[], None] | None = None
+        self._is_gone = False
         self.claim = Claim("", "")  # set by `acquire`
 
     @property
@@ -123,16 +133,28 @@ class Lock:
 
     def release(self) -> None:
         """Release the lock. If another process has taken it over, its lock stays."""
-        self._released.set()
         if self._heart is not None:
-            self._heart.join()
+            self._stop_heart()
             self._heart = None
-            ours = self._is_ours()
+            ours = not self._is_gone and self._is_ours()
             if system.WINDOWS:  # which removes no open file
                 self._end_hold()
             if ours:
                 self._storage.remove(self.claim.lock)
         self._end_hold()
+
+    @contextmanager
+    def removed(self) -> Iterator[None]:
+        """Remove the lock together with its folder. In a store, a sign of life would bring it back."""
+        if self._storage.is_remote:
+            self._stop_heart()
+        yield
+        self._is_gone = self._storage.is_remote
+
+    def _stop_heart(self) -> None:
+        self._released.set()
+        if self._heart is not None:
+            self._heart.join()
 
     def _end_hold(self) -> None:
         if self._let_go is not None:

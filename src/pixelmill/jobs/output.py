@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
 from pixelmill.amounts import counted
@@ -23,7 +24,7 @@ from pixelmill.jobs.manifest import Entry, JobPlan, differences, shard_entry
 from pixelmill.jobs.output_stream import FileRecord
 from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.jobs.sharing import STATE, check_shared, refuse_added
-from pixelmill.jobs.storage import Storage
+from pixelmill.jobs.storage import Storage, together
 from pixelmill.options.running import Exists
 
 Situation = Literal["new", "resume", "complete", "replace"]
@@ -40,6 +41,7 @@ class JobOutput:
     def __init__(self, storage: Storage, *, job: Job, plan: JobPlan, plain: bool, added: bool = False) -> None:
         self.claim = Claim("", "")  # of the run that has the lock
         self.run = ""  # and its name
+        self.removing: Callable[[], AbstractContextManager[None]] = nullcontext  # its lock, with the hidden folder
         self.storage = storage
         self.plan = plan
         self.plain = plain
@@ -58,7 +60,7 @@ class JobOutput:
 
     def situation(self, exists: Exists, *, shared: bool) -> Situation:
         """Return what a run finds here, without changing anything. Raises OutputExists if the run must not start."""
-        with self.storage.at_one_moment():
+        with self.storage.at_one_moment(self.state):
             return self._situation(exists, shared=shared)
 
     def _situation(self, exists: Exists, *, shared: bool) -> Situation:
@@ -102,7 +104,6 @@ class JobOutput:
             hashed: Whether to compare the hashes of all files of a finished job, instead of the last shard.
             kept: Whether shards must have kept the bytes of skipped samples; others are made again.
         """
-        self.claim.check(self.storage)
         if situation == "replace":
             self._remove_old()
         if situation == "complete":
@@ -195,24 +196,32 @@ class JobOutput:
             return [self._made[number] for number in numbers]
         return self.storage.each(self._entry_of, numbers)
 
-    def finish(self, done: Mapping[int, Figures]) -> None:
+    def finish(self, done: Mapping[int, Figures], *, is_checked: bool = False) -> None:
         """Write the files about the whole dataset, the manifest last, and remove the hidden folder.
 
         Args:
             done: The result of `done`, which must have all shards.
+            is_checked: Whether the lock was looked at together with it.
         """
+        removal = None
         is_alone = len(self._made) == self.plan.shards  # all of it is of this run, so no other has finished it
         if is_alone or not self.is_finished():
             totals = total(done.values()).totals()
             closing = self._close()
-            self.claim.check(self.storage)
+            if closing or not is_checked:
+                self.claim.check(self.storage)
             if self.plain:
                 self.storage.write(f"{self.state}/{_COMPLETE}", json_line(totals))
             else:
                 text = manifest.manifest_text(self.plan, totals=totals, closing=closing, entries=self.entries())
-                with scratch_folder(self.storage, f"{self.state}/tmp/{self.run}-manifest") as scratch:
-                    write_through(self.storage, self.manifest, text, scratch=scratch)
-        self._remove_finished_state()
+                # What is to be removed is listed in the meantime, unless another run may still add to it.
+                listed = (lambda: self.storage.removal(self.state)) if is_alone else (lambda: None)
+                removal = together(self.storage, listed, lambda: self._write_manifest(text))
+        self._remove_finished_state(removal)
+
+    def _write_manifest(self, text: Iterable[bytes]) -> None:
+        with scratch_folder(self.storage, f"{self.state}/tmp/{self.run}-manifest") as scratch:
+            write_through(self.storage, self.manifest, text, scratch=scratch)
 
     def entries(self) -> Iterator[Entry]:
         """Yield the content of all sidecars in order."""
@@ -230,10 +239,14 @@ class JobOutput:
             self.claim.check(self.storage)
         self._remove_finished_state()
 
-    def _remove_finished_state(self) -> None:
-        if self.storage.is_remote and not self.plain:  # the manifest says that the job is finished
-            self.storage.remove_tree(self.state)
-            return
+    def _remove_finished_state(self, removal: Callable[[], None] | None = None) -> None:
+        with self.removing():
+            if self.storage.is_remote and not self.plain:  # the manifest says that the job is finished
+                (removal or self.storage.removal(self.state))()
+            else:
+                self._remove_in_order()
+
+    def _remove_in_order(self) -> None:
         sidecars = [f"{self.state}/{name}" for name in self.storage.names(self.state) if name.startswith("shard-")]
         self.storage.each(self.storage.remove, sidecars)
         self.storage.remove_tree(f"{self.state}/tmp")

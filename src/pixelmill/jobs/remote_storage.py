@@ -6,7 +6,9 @@ import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 
 from pixelmill.jobs.disk import explained
 from pixelmill.jobs.storage import Finished, Item, Result, check_name
@@ -16,6 +18,9 @@ from pixelmill.storage.temporary_folders import held_folder
 
 _PIECE = 8 << 20
 _UPLOADS = 64  # files of a shard that are uploaded at a time
+
+# What `at_one_moment` has listed, for the calls in its block. Other threads look at locks, and see what is there now.
+_listed: ContextVar[Mapping[str, list[str]]] = ContextVar("listed", default=MappingProxyType({}))
 
 
 class RemoteStorage:
@@ -27,22 +32,26 @@ class RemoteStorage:
         self.root = root.rstrip("/")
         self._beat = 0
         self._held: dict[Path, int] = {}
-        self._listed: list[str] | None = None
         if object_store.locate(self.root, active()) is None:
             remote.open_store(self.root)  # fails here, in one sentence, if the address is of no known kind
 
     @contextmanager
-    def at_one_moment(self) -> Iterator[None]:
-        self._listed = self.names("")
+    def at_one_moment(self, folder: str) -> Iterator[None]:
+        folders = (self.root, self.where(folder))
+        moment = _listed.set(dict(zip(folders, self.each(remote_writes.entries, folders), strict=True)))
         try:
             yield
         finally:
-            self._listed = None
+            _listed.reset(moment)
 
     def _is_absent(self, name: str) -> bool:
-        """Whether the listing of `at_one_moment` shows that there is no such file."""
-        listed = self._listed
-        return listed is not None and name.partition("/")[0] not in listed
+        """Whether the listings of `at_one_moment` show that there is no such file."""
+        folder, parts = self.root, name.split("/")
+        for part in parts:
+            if part not in _listed.get().get(folder, (part,)):
+                return True
+            folder += f"/{part}"
+        return False
 
     def read(self, name: str) -> bytes | None:
         if self._is_absent(name):
@@ -95,15 +104,18 @@ class RemoteStorage:
             remote_writes.write(self.where(name), data.rstrip() + b" " * (self._beat % 2))
 
     def names(self, folder: str) -> list[str]:
-        if not folder and self._listed is not None:
-            return self._listed
-        return remote_writes.entries(self.where(folder) if folder else self.root)
+        path = self.where(folder) if folder else self.root
+        known = _listed.get().get(path)
+        return remote_writes.entries(path) if known is None else known
 
     def remove(self, name: str) -> None:
         remote_writes.remove(self.where(name))
 
     def remove_tree(self, folder: str) -> None:
-        remote_writes.remove_below(self.where(folder))
+        self.removal(folder)()
+
+    def removal(self, folder: str) -> Callable[[], None]:
+        return remote_writes.removal_below(self.where(folder))
 
     def adopt(self, files_by_name: Mapping[str, Finished]) -> None:
         def one(name: str) -> None:

@@ -113,7 +113,7 @@ def run_job(given: RunJobArguments) -> JobReport:
     lock = Lock(storage, output.state, part=part)
     lock.acquire()
     try:
-        output.claim, output.run = lock.claim, lock.name
+        output.claim, output.run, output.removing = lock.claim, lock.name, lock.removed
         parts, folder = 1 if part is None else part[1], working_folder()
         aside = anchored(plain(os.fspath(given.quarantine or "")), folder)
         site = Site(
@@ -131,7 +131,7 @@ def run_job(given: RunJobArguments) -> JobReport:
             folder=folder,
         )
         # Checked again: between the first look and the lock another process may have changed the output.
-        situation = output.situation(exists, shared=part is not None)
+        situation = lock.claim.checked(storage, lambda: output.situation(exists, shared=part is not None))
         # What other runs of this part have left: they are dead, or have lost the lock.
         old = "" if part is None else f"{part[0]}-of-{part[1]}."
         kept = given.on_error == "quarantine"
@@ -195,10 +195,11 @@ def _planned(output: JobOutput) -> JobReport:
 
 def _end(output: JobOutput, *, part: tuple[int, int] | None, made: int) -> JobReport:
     """Finish the whole job if this run, or this part, was the last."""
-    done = output.done()
+    # Another part of a split job may have finished it, and removed all locks.
+    done = output.done() if part is not None else output.claim.checked(output.storage, output.done)
     complete = len(done) == output.plan.shards
     if complete and part is None:
-        output.finish(done)
+        output.finish(done, is_checked=True)
     elif complete:
         _finish_among_others(output, done)
     elif part is not None and output.is_finished():

@@ -64,6 +64,9 @@ class Storage(Protocol):
     def remove_tree(self, folder: str) -> None:
         """Remove a folder and everything in it."""
 
+    def removal(self, folder: str) -> Callable[[], None]:
+        """Return what removes a folder and everything that is in it now, or even when it is called."""
+
     def adopt(self, files: Mapping[str, Finished]) -> None:
         """Move finished files to their final names, in this order or together."""
 
@@ -88,8 +91,11 @@ class Storage(Protocol):
     def is_held(self, name: str) -> bool | None:
         """Whether a process of this machine holds a file; None if that cannot be found out."""
 
-    def at_one_moment(self) -> AbstractContextManager[None]:
-        """Look at the tree as it is when the block begins, as far as names in its root go; a store is listed once."""
+    def at_one_moment(self, folder: str) -> AbstractContextManager[None]:
+        """Look at the tree as it is when the block begins, as far as names in its root and in a folder go.
+
+        A store is listed once.
+        """
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
         """Lock a folder against other processes of this machine; it is created if missing."""
@@ -103,6 +109,13 @@ def open_storage(root: str | os.PathLike[str]) -> Storage:
     from pixelmill.jobs.remote_storage import RemoteStorage
 
     return RemoteStorage(text)
+
+
+def together(storage: Storage, call: Callable[[], Result], other: Callable[[], object]) -> Result:
+    """Make two calls that use a tree, at the same time if it is in a store; return the result of the first one."""
+    found: list[Result] = []
+    storage.each(lambda one: one(), (lambda: found.append(call()), other))
+    return found[0]
 
 
 def check_name(name: str) -> str:
@@ -208,6 +221,9 @@ class LocalStorage:
             if not self._path(folder).exists():
                 return
 
+    def removal(self, folder: str) -> Callable[[], None]:
+        return lambda: self.remove_tree(folder)
+
     def adopt(self, files: Mapping[str, Finished]) -> None:
         for name, path in files.items():
             assert isinstance(path, Path)  # only what goes to a store is in memory
@@ -282,7 +298,8 @@ class LocalStorage:
             os.close(descriptor)
         return False
 
-    def at_one_moment(self) -> AbstractContextManager[None]:
+    def at_one_moment(self, folder: str) -> AbstractContextManager[None]:
+        del folder
         return nullcontext()
 
     @contextmanager

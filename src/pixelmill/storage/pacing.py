@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-START_REQUESTS = 64
+START_REQUESTS = 128  # 1,600 per second at 80 ms
 MOST_REQUESTS = 256
 GROWTH = 1.5  # of the number of requests, when a batch had to wait
 JUDGED_EACH = 8  # answers until patience is computed again
@@ -65,9 +65,11 @@ class Pace:
         self._limit = max(self._limit * 0.9, FEWEST_REQUESTS)
 
     def stalled(self) -> None:
-        """Note that a batch has to wait for its bytes."""
+        """Note that a batch has to wait for its bytes; before the first answer, every batch has to."""
+        if not self._durations:
+            return
         self.ahead = min(2 * self.ahead, self._budget)
-        if self._durations and self._average() < CONGESTED * self._fastest + 0.02:
+        if self._average() < CONGESTED * self._fastest + 0.02:
             self._limit = min(self._limit * GROWTH, float(self._most))
 
     def patience(self) -> float:

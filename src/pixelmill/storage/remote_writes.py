@@ -126,19 +126,29 @@ def remove(path: str) -> None:
             remote.patiently(lambda: system.rm_file(inner), path)
 
 
-def remove_below(path: str) -> None:
-    """Remove all files below a folder."""
+def removal_below(path: str) -> Callable[[], None]:
+    """List all files below a folder, and return what removes them; fsspec lists them when it is called."""
     place = object_store.locate(path, active())
+    if place is None:
+        return lambda: _remove_folder(path)
+    prefix = f"{place.key.rstrip('/')}/"
+    found: list[Any] = []
     with contextlib.suppress(FileNotFoundError):
-        if place is None:
-            system, inner = remote.open_store(path)
-            remote.patiently(lambda: system.rm(inner, recursive=True), path)
-            return
-        prefix = f"{place.key.rstrip('/')}/"
-        found = _tried(lambda obstore: obstore.list(place.store, prefix).collect(), path)
-        keys = [str(meta["path"]) for meta in found if str(meta["path"]).startswith(prefix)]
-        if keys:
-            _tried(lambda obstore: obstore.delete(place.store, keys), path)
+        found = list(_tried(lambda obstore: obstore.list(place.store, prefix).collect(), path))
+    keys = [str(meta["path"]) for meta in found if str(meta["path"]).startswith(prefix)]
+
+    def remove_keys() -> None:
+        with contextlib.suppress(FileNotFoundError):
+            if keys:
+                _tried(lambda obstore: obstore.delete(place.store, keys), path)
+
+    return remove_keys
+
+
+def _remove_folder(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        system, inner = remote.open_store(path)
+        remote.patiently(lambda: system.rm(inner, recursive=True), path)
 
 
 def abort_uploads(folder: str, names: Collection[str] | None) -> int:
