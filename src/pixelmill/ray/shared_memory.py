@@ -1,0 +1,269 @@
+"""Batches in memory that an actor and the trainer share, if both run on the same host.
+
+The actor's engine writes batches into files in memory that have no name, and sends where they are: the number of its
+process, of the open file, and the offset. The trainer opens them as `/proc/PROCESS/fd/DESCRIPTOR` and maps them. The
+system frees such a file when the last process that has it open or mapped ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+import secrets
+import threading
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, count
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import NamedTuple, TypeAlias, cast
+
+import numpy as np
+
+from pixelmill import _core
+from pixelmill.engine.native import Data
+from pixelmill.types import Array
+
+_LEAST_BYTES = 64 << 10  # smaller values travel with the message
+_ALIGNMENT = 64  # of a cache line, and of the widest vector registers
+
+
+class Proof(NamedTuple):
+    """What shows that a process runs on the same host: a secret in its memory.
+
+    Attributes:
+        process: The process.
+        descriptor: A file in its memory that contains the token.
+        token: Random bytes.
+    """
+
+    process: int
+    descriptor: int
+    token: bytes
+
+
+class Piece(NamedTuple):
+    """Where an array is in the memory of an actor.
+
+    Attributes:
+        descriptor: The open file of the actor.
+        inode: The inode of the file: a descriptor may be closed and name another file.
+        offset: The offset of the array in the file.
+        dtype: Its type, as NumPy writes it.
+        shape: Its shape.
+    """
+
+    descriptor: int
+    inode: int
+    offset: int
+    dtype: str
+    shape: tuple[int, ...]
+
+
+# An output on its way: the data, or where it is.
+SentData: TypeAlias = Data | Piece | list[Piece | None]
+
+
+def prove() -> Proof | None:
+    """Return a proof for `is_here` of another process; None where there is no memory to share."""
+    try:
+        descriptor = os.memfd_create("pixelmill", os.MFD_CLOEXEC)
+    except (AttributeError, OSError):  # not Linux; or not allowed
+        return None
+    token = secrets.token_bytes(32)
+    os.fchmod(descriptor, 0o600)
+    os.write(descriptor, token)
+    return Proof(os.getpid(), descriptor, token)
+
+
+def is_here(proof: Proof | None) -> bool:
+    """Whether files in the memory of another process can be opened here: same host, same user, same process IDs."""
+    if proof is None:
+        return False
+    try:
+        return Path(_path(proof.process, proof.descriptor)).read_bytes() == proof.token
+    except OSError:
+        return False
+
+
+def share(outputs: Sequence[Data], executor: _core.Executor) -> tuple[list[SentData], list[Array]]:
+    """Return outputs as they are sent, and what must be kept until the receiver no longer needs them.
+
+    What the engine has written to shared memory is not copied. Other large data is copied there; if there is no such
+    memory, it is sent as it is.
+    """
+    held: list[Array] = []
+    return [_shared(data, executor, held) for data in outputs], held
+
+
+def _shared(data: Data, executor: _core.Executor, held: list[Array]) -> SentData:
+    arrays = [data] if isinstance(data, np.ndarray) else [array for array in data if array is not None]
+    sizes = [-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays]
+    if sum(sizes) < _LEAST_BYTES:
+        return data
+    if isinstance(data, np.ndarray) and data.flags.c_contiguous:
+        found = executor.shared_file(data)
+        if found is not None:
+            held.append(data)
+            return _piece(data, *found)
+    block: Array = executor.shared_block(sum(sizes))
+    found = executor.shared_file(block)
+    if found is None:
+        return data
+    held.append(block)
+    descriptor, start = found
+    pieces = []
+    for array, offset in zip(arrays, accumulate(sizes, initial=0), strict=False):
+        np.copyto(np.ndarray(array.shape, array.dtype, block.data, offset), array)
+        pieces.append(_piece(array, descriptor, start + offset))
+    if isinstance(data, np.ndarray):
+        return pieces[0]
+    rest = iter(pieces)
+    listed: list[Piece | None] = [None if array is None else next(rest) for array in data]
+    return listed
+
+
+def _piece(array: Array, descriptor: int, offset: int) -> Piece:
+    return Piece(descriptor, os.fstat(descriptor).st_ino, offset, array.dtype.str, array.shape)
+
+
+class Lender:
+    """The batches of an actor that the trainer still uses, whose memory must not be used for others.
+
+    Every batch has a ticket of the trainer, which comes back when nothing there refers to the batch any more; for a
+    batch that nobody waits for, this may be before it is run.
+    """
+
+    def __init__(self) -> None:
+        self._lent: dict[int, list[Array]] = {}
+        self._unwanted: set[int] = set()
+        self._lock = threading.Lock()
+
+    def lend(self, ticket: int, held: list[Array]) -> None:
+        """Keep arrays until their ticket comes back. Every ticket is lent something, or an empty list."""
+        with self._lock:
+            if ticket in self._unwanted:
+                self._unwanted.remove(ticket)
+            else:
+                self._lent[ticket] = held
+
+    def is_unwanted(self, ticket: int | None) -> bool:
+        """Whether a ticket has come back already."""
+        return ticket in self._unwanted
+
+    def take_back(self, tickets: Iterable[int]) -> None:
+        """Free the memory of batches."""
+        with self._lock:
+            for ticket in tickets:
+                if self._lent.pop(ticket, None) is None:
+                    self._unwanted.add(ticket)
+
+
+class Ticket:
+    """Lives as long as something refers to a batch of an actor; then its actor gets it back."""
+
+    def __init__(self, actor: int, process: int, number: int, returned: SimpleQueue[tuple[int, int]]) -> None:
+        self.actor, self.process, self.number = actor, process, number
+        self._returned = returned
+
+    def __del__(self) -> None:
+        self._returned.put((self.actor, self.number))  # reentrant: the garbage collector may call this at any line
+
+
+class Loans:
+    """The batches in the memory of actors that this process uses.
+
+    Args:
+        most: How many batches that were taken may stay in shared memory. A program that keeps more gets copies, so
+            that the memory of the actors is bounded.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._numbers = count()
+        self._came_back: SimpleQueue[tuple[int, int]] = SimpleQueue()
+        self._to_return: dict[int, list[int]] = {}
+        self._kept: set[int] = set()
+
+    def ticket(self, actor: int, process: int) -> Ticket:
+        """Return the ticket of a new batch of an actor, which runs in a process of this host."""
+        self._to_return.setdefault(actor, [])
+        return Ticket(actor, process, next(self._numbers), self._came_back)
+
+    def returned(self, actor: int) -> list[int]:
+        """Return the tickets that an actor gets back, once."""
+        self._sort()
+        found, self._to_return[actor] = self._to_return.get(actor, []), []
+        return found
+
+    def forget(self, actor: int) -> None:
+        """Forget an actor that is lost."""
+        self._to_return.pop(actor, None)
+
+    def may_keep(self, ticket: Ticket) -> bool:
+        """Whether a batch that is taken now may stay in shared memory."""
+        self._sort()
+        if len(self._kept) >= self._most:
+            return False
+        self._kept.add(ticket.number)
+        return True
+
+    def _sort(self) -> None:
+        while True:
+            try:
+                actor, number = self._came_back.get_nowait()
+            except Empty:
+                return
+            self._kept.discard(number)
+            if actor in self._to_return:
+                self._to_return[actor].append(number)
+
+
+class _Mapping(mmap.mmap):
+    """Memory of an actor. Arrays refer to it, and it refers to the ticket."""
+
+    ticket: Ticket
+
+
+def receive(sent: Sequence[SentData], ticket: Ticket) -> list[Data]:
+    """Return outputs whose large arrays are in the memory of an actor; they can be written to.
+
+    Args:
+        sent: What `share` returned there.
+        ticket: The ticket of the batch.
+
+    Raises:
+        OSError: The memory cannot be mapped: the actor has ended, or there are too many open files.
+    """
+    mappings: dict[int, _Mapping] = {}
+
+    def received(data: SentData) -> Data:
+        if isinstance(data, Piece):
+            return mapped(data)
+        if isinstance(data, list):
+            return cast("Data", [mapped(item) if isinstance(item, Piece) else item for item in data])
+        return data
+
+    def mapped(piece: Piece) -> Array:
+        if not math.prod(piece.shape):
+            return np.empty(piece.shape, piece.dtype)
+        if piece.descriptor not in mappings:
+            mappings[piece.descriptor] = _map(ticket.process, piece)
+            mappings[piece.descriptor].ticket = ticket
+        return np.ndarray(piece.shape, piece.dtype, mappings[piece.descriptor], piece.offset)
+
+    return [received(data) for data in sent]
+
+
+def _map(process: int, piece: Piece) -> _Mapping:
+    descriptor = os.open(_path(process, piece.descriptor), os.O_RDWR | os.O_CLOEXEC)
+    try:
+        if os.fstat(descriptor).st_ino != piece.inode:
+            raise FileNotFoundError(f"{_path(process, piece.descriptor)} is another file")
+        return _Mapping(descriptor, 0, mmap.MAP_SHARED | mmap.MAP_POPULATE)
+    finally:
+        os.close(descriptor)
+
+
+def _path(process: int, descriptor: int) -> str:
+    return f"/proc/{process}/fd/{descriptor}"
