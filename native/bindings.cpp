@@ -239,12 +239,13 @@ nb::object block_of(const Batch& batch, int number) {
     return nb::cast(exported(batch.first_row(number), batch.block_owner(number), batch.size()));
 }
 
-// The file that other processes can map to see an array, and the offset of the array in it; None if there is none.
-std::optional<std::pair<FileHandle, size_t>> shared_file(Executor& executor, const AnyArray& array) {
+// The file that other processes can map to see an array, its number, which no other file of this process ever has, and
+// the offset of the array in it; None if there is none.
+std::optional<std::tuple<FileHandle, int64_t, size_t>> shared_file(Executor& executor, const AnyArray& array) {
     const auto* start = static_cast<const std::byte*>(array.data());
     const auto found = executor.buffers()->find(start);
     if (!found) return std::nullopt;
-    return std::pair(found->file, static_cast<size_t>(start - found->start));
+    return std::tuple(found->file, found->number, static_cast<size_t>(start - found->start));
 }
 
 // Memory that other processes can map, if there is some.

@@ -64,6 +64,8 @@ PoolMemory BufferPool::new_shared(size_t bytes) {
     PoolMemory memory{nullptr, (bytes + overrun + page - 1) / page * page};
     memory.start = map_shared(memory.bytes, memory.file);
     if (!memory.shared()) return memory;
+    static std::atomic<int64_t> numbers = 0;
+    memory.number = ++numbers;
     try {
         const std::lock_guard lock(mutex_);
         shared_.push_back(memory);

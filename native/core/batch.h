@@ -22,6 +22,7 @@ struct PoolMemory {
     std::byte* start = nullptr;
     size_t bytes = 0;
     FileHandle file = no_file;
+    int64_t number = 0;  // another one for each file of this process
 
     bool shared() const { return file != no_file; }
 };

@@ -277,9 +277,9 @@ def inodes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The files of shared memory that were mapped, in order."""
     found: list[int] = []
 
-    def receive(sent: Any, ticket: Any, receive: Any = engine.receive) -> Any:
+    def receive(sent: Any, *rest: Any, receive: Any = engine.receive) -> Any:
         found.extend(data.inode for data in sent if isinstance(data, Piece))
-        return receive(sent, ticket)
+        return receive(sent, *rest)
 
     monkeypatch.setattr(engine, "receive", receive)
     return found
@@ -333,11 +333,11 @@ def test_batches_that_nobody_takes_give_back_their_memory(files: list[str], near
 def test_memory_that_cannot_be_mapped_is_not_used(
     files: list[str], near: FakeRay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def receive(sent: Any, ticket: Any, receive: Any = engine.receive, calls: list[int] = []) -> Any:  # noqa: B006
+    def receive(sent: Any, *rest: Any, receive: Any = engine.receive, calls: list[int] = []) -> Any:  # noqa: B006
         calls.append(1)
         if len(calls) > 3:
             raise OSError("too many open files")
-        return receive(sent, ticket)
+        return receive(sent, *rest)
 
     monkeypatch.setattr(engine, "receive", receive)
     expected = epochs(Loader(train(files), NAMES))

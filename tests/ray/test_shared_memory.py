@@ -38,6 +38,11 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+def taken(sent: Any, process: int) -> list[Any]:
+    loans = Loans(4)
+    return receive(sent, loans.ticket(0, process), loans)
+
+
 def pixels(*shape: int) -> Any:
     return np.random.default_rng(len(shape)).integers(0, 256, shape, np.uint8)
 
@@ -71,8 +76,7 @@ def test_batches_outlive_the_actor_that_made_them_and_leave_nothing(
     process, proof, piece = actor
     assert is_here(proof)
     before = mapped()
-    (array,) = receive([piece], Loans(4).ticket(0, proof.process))
-    late = Loans(4).ticket(0, proof.process)
+    (array,) = taken([piece], proof.process)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert not is_here(proof)
@@ -81,7 +85,7 @@ def test_batches_outlive_the_actor_that_made_them_and_leave_nothing(
     array += 1  # it is writable, and still there
     assert (array == 8).all()
     with pytest.raises(OSError):
-        receive([piece], late)
+        taken([piece], proof.process)
     assert mapped() == before + 1
     del array
     gc.collect()
@@ -114,7 +118,7 @@ def test_large_arrays_and_lists_are_shared_and_others_sent(executor: _core.Execu
     assert sent[0] is small
     assert isinstance(sent[1], Piece) and isinstance(sent[2], Piece)
     assert len(held) == 3
-    found: Any = receive(sent, Loans(4).ticket(0, os.getpid()))
+    found: Any = taken(sent, os.getpid())
     for expected, got in zip([*outputs[:3], *ragged], [*found[:3], *found[3]], strict=True):
         assert (expected is None) == (got is None)
         if expected is not None:
@@ -131,7 +135,7 @@ def test_what_the_engine_wrote_to_shared_memory_is_not_copied(executor: _core.Ex
     assert isinstance(piece, Piece)
     assert piece.offset == 64
     assert held[0] is batch
-    (array,) = receive([piece], Loans(4).ticket(0, os.getpid()))
+    (array,) = taken([piece], os.getpid())
     batch[1, 5] = 999
     assert array[1, 5] == 999
     assert os.fstat(piece.descriptor).st_mode & 0o777 == 0o600
@@ -172,7 +176,7 @@ def test_a_descriptor_that_names_another_file_is_noticed(executor: _core.Executo
     (piece,), held = share([pixels(300, 300)], executor)
     assert isinstance(piece, Piece)
     with pytest.raises(OSError, match="another file"):
-        receive([piece._replace(inode=piece.inode + 1)], Loans(4).ticket(0, os.getpid()))
+        taken([piece._replace(inode=piece.inode + 1)], os.getpid())
     del held
 
 
@@ -182,7 +186,7 @@ def test_memory_comes_back_when_no_array_refers_to_it(executor: _core.Executor) 
     number = ticket.number
     sent, held = share([pixels(300, 300), pixels(200, 200, 2)], executor)
     lender.lend(number, held)
-    first, second = receive(sent, ticket)
+    first, second = receive(sent, ticket, loans)
     del ticket, held
     view = second[5:7] if isinstance(second, np.ndarray) else None
     assert loans.returned(3) == []
@@ -192,6 +196,26 @@ def test_memory_comes_back_when_no_array_refers_to_it(executor: _core.Executor) 
     assert loans.returned(4) == []
     assert loans.returned(3) == [number]
     assert loans.returned(3) == []
+
+
+def test_memory_that_was_mapped_stays_mapped_for_a_while(executor: _core.Executor) -> None:
+    loans = Loans(1)
+    blocks: list[Any] = [executor.shared_block(70_000) for _ in range(6)]
+    before = mapped()
+    for _ in range(3):
+        for block in blocks[:4]:
+            (piece,), _ = share([block], executor)
+            block[:] += 1
+            (array,) = receive([piece], loans.ticket(2, os.getpid()), loans)
+            np.testing.assert_array_equal(array, block)
+        assert mapped() == before + 4
+    for block in blocks:
+        (piece,), _ = share([block], executor)
+        receive([piece], loans.ticket(2, os.getpid()), loans)
+    assert mapped() == before + 4
+    del array
+    loans.forget(2)
+    assert mapped() == before
 
 
 def test_a_batch_that_nobody_waits_for_may_be_given_back_before_it_is_run() -> None:

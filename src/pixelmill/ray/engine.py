@@ -171,13 +171,13 @@ class RayEngine:
 
     def _map(self, batch: _Batch, sent: Sequence[SentData], troubles: Sequence[SentTrouble]) -> bool:
         """Map what is in the memory of the actor. If this fails, give the batch back to be run again."""
-        member, ticket = batch.member, batch.ticket
+        member, ticket, loans = batch.member, batch.ticket, self._crew.loans
         assert member is not None
-        if ticket is None:
+        if ticket is None or loans is None:
             batch.made = cast("Sequence[Data]", sent), troubles
             return True
         try:
-            batch.made = receive(sent, ticket), troubles
+            batch.made = receive(sent, ticket, loans), troubles
         except (OSError, ValueError) as error:  # the actor has ended, or this process has too many open files
             log.debug("pixelmill: shared memory of an actor cannot be mapped: %s", error)
             member.process = None

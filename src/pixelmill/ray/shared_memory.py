@@ -12,11 +12,12 @@ import mmap
 import os
 import secrets
 import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, count
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from pixelmill.engine.native import Data
 from pixelmill.types import Array
 
 _LEAST_BYTES = 64 << 10  # smaller values travel with the message
+_MAPPED_FOR_EACH = 4  # mappings for each batch that may be kept
 _ALIGNMENT = 64  # of a cache line, and of the widest vector registers
 
 
@@ -47,6 +49,7 @@ class Piece(NamedTuple):
 
     Attributes:
         descriptor: The open file of the actor.
+        number: The number of the file, which no other file of the actor ever has.
         inode: The inode of the file: a descriptor may be closed and name another file.
         offset: The offset of the array in the file.
         dtype: Its type, as NumPy writes it.
@@ -54,6 +57,7 @@ class Piece(NamedTuple):
     """
 
     descriptor: int
+    number: int
     inode: int
     offset: int
     dtype: str
@@ -111,11 +115,11 @@ def _shared(data: Data, executor: _core.Executor, held: list[Array]) -> SentData
     if found is None:
         return data
     held.append(block)
-    descriptor, start = found
+    descriptor, number, start = found
     pieces = []
     for array, offset in zip(arrays, accumulate(sizes, initial=0), strict=False):
         np.copyto(np.ndarray(array.shape, array.dtype, block.data, offset), array)
-        pieces.append(_piece(array, descriptor, start + offset))
+        pieces.append(_piece(array, descriptor, number, start + offset))
     if isinstance(data, np.ndarray):
         return pieces[0]
     rest = iter(pieces)
@@ -123,8 +127,8 @@ def _shared(data: Data, executor: _core.Executor, held: list[Array]) -> SentData
     return listed
 
 
-def _piece(array: Array, descriptor: int, offset: int) -> Piece:
-    return Piece(descriptor, os.fstat(descriptor).st_ino, offset, array.dtype.str, array.shape)
+def _piece(array: Array, descriptor: int, number: int, offset: int) -> Piece:
+    return Piece(descriptor, number, os.fstat(descriptor).st_ino, offset, array.dtype.str, array.shape)
 
 
 class Lender:
@@ -184,6 +188,7 @@ class Loans:
         self._came_back: SimpleQueue[tuple[int, int]] = SimpleQueue()
         self._to_return: dict[int, list[int]] = {}
         self._kept: set[int] = set()
+        self._mappings: OrderedDict[tuple[int, int], mmap.mmap] = OrderedDict()
 
     def ticket(self, actor: int, process: int) -> Ticket:
         """Return the ticket of a new batch of an actor, which runs in a process of this host."""
@@ -197,8 +202,24 @@ class Loans:
         return found
 
     def forget(self, actor: int) -> None:
-        """Forget an actor that is lost."""
+        """Forget an actor that is lost. What is mapped of its memory stays as long as arrays refer to it."""
         self._to_return.pop(actor, None)
+        for key in [key for key in self._mappings if key[0] == actor]:
+            del self._mappings[key]
+
+    def mapping(self, actor: int, process: int, piece: Piece) -> mmap.mmap:
+        """Return the memory that contains an array.
+
+        Mapping takes longer than everything else that the trainer does for a batch, so mappings are used again, as the
+        actor uses the memory again. Those that were not used for the longest time are dropped.
+        """
+        key = actor, piece.number
+        if key not in self._mappings:
+            self._mappings[key] = _map(process, piece)
+            while len(self._mappings) > _MAPPED_FOR_EACH * self._most:
+                self._mappings.popitem(last=False)
+        self._mappings.move_to_end(key)
+        return self._mappings[key]
 
     def may_keep(self, ticket: Ticket) -> bool:
         """Whether a batch that is taken now may stay in shared memory."""
@@ -219,23 +240,24 @@ class Loans:
                 self._to_return[actor].append(number)
 
 
-class _Mapping(mmap.mmap):
-    """Memory of an actor. Arrays refer to it, and it refers to the ticket."""
+class _Lent(np.ndarray[Any, np.dtype[np.uint8]]):
+    """Memory of an actor for one batch. Arrays of the batch refer to it, and it refers to the ticket."""
 
     ticket: Ticket
 
 
-def receive(sent: Sequence[SentData], ticket: Ticket) -> list[Data]:
+def receive(sent: Sequence[SentData], ticket: Ticket, loans: Loans) -> list[Data]:
     """Return outputs whose large arrays are in the memory of an actor; they can be written to.
 
     Args:
         sent: What `share` returned there.
         ticket: The ticket of the batch.
+        loans: What made the ticket.
 
     Raises:
         OSError: The memory cannot be mapped: the actor has ended, or there are too many open files.
     """
-    mappings: dict[int, _Mapping] = {}
+    lent: dict[int, _Lent] = {}
 
     def received(data: SentData) -> Data:
         if isinstance(data, Piece):
@@ -247,20 +269,21 @@ def receive(sent: Sequence[SentData], ticket: Ticket) -> list[Data]:
     def mapped(piece: Piece) -> Array:
         if not math.prod(piece.shape):
             return np.empty(piece.shape, piece.dtype)
-        if piece.descriptor not in mappings:
-            mappings[piece.descriptor] = _map(ticket.process, piece)
-            mappings[piece.descriptor].ticket = ticket
-        return np.ndarray(piece.shape, piece.dtype, mappings[piece.descriptor], piece.offset)
+        if piece.number not in lent:
+            memory = loans.mapping(ticket.actor, ticket.process, piece)
+            lent[piece.number] = _Lent(len(memory), np.uint8, memory)
+            lent[piece.number].ticket = ticket
+        return np.ndarray(piece.shape, piece.dtype, lent[piece.number].data, piece.offset)
 
     return [received(data) for data in sent]
 
 
-def _map(process: int, piece: Piece) -> _Mapping:
+def _map(process: int, piece: Piece) -> mmap.mmap:
     descriptor = os.open(_path(process, piece.descriptor), os.O_RDWR | os.O_CLOEXEC)
     try:
         if os.fstat(descriptor).st_ino != piece.inode:
             raise FileNotFoundError(f"{_path(process, piece.descriptor)} is another file")
-        return _Mapping(descriptor, 0, mmap.MAP_SHARED | mmap.MAP_POPULATE)
+        return mmap.mmap(descriptor, 0, mmap.MAP_SHARED | mmap.MAP_POPULATE)
     finally:
         os.close(descriptor)
 
