@@ -6,12 +6,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from pixelmill.engine.native import Array, Data
 from pixelmill.pipeline.remote_program import RemoteProgram, SentTrouble
 from pixelmill.ray.connection import import_ray
+from pixelmill.ray.messages import Request, pack_answer
 from pixelmill.ray.shared_memory import Lender, Proof, SentData, prove, share
 
 _MOST_PROGRAMS = 4  # training and validation, and those of another seed
@@ -39,44 +37,30 @@ class PipelineActor:
         return str(import_ray().get_runtime_context().get_node_id())
 
     def run(
-        self,
-        program: tuple[str, int],
-        description: bytes | None,
-        epochs: npt.NDArray[np.uint32],
-        numbers: npt.NDArray[np.uint64],
-        items: npt.NDArray[np.int64],
-        inputs: Sequence[Data],
-        fill: bool,
-        ticket: int | None,
-        returned: Sequence[int],
-    ) -> tuple[Sequence[SentData], list[SentTrouble]] | None:
+        self, message: bytes, inputs: Sequence[Data] = (), description: bytes | None = None
+    ) -> bytes | tuple[Sequence[SentData], list[SentTrouble]] | None:
         """Run a batch; see `RemoteProgram.run`. Return None if the program is not known without its description.
 
         Args:
-            program: The name of the program, and the seed.
-            description: Its description; None if a batch of it was run here.
-            epochs: The epoch of each sample.
-            numbers: The number of each sample in its dataset.
-            items: The item of every reader for each sample.
+            message: A `Request`.
             inputs: The data of external sources.
-            fill: Whether samples that fail become gray images.
-            ticket: Lends the batch to the caller in shared memory, until the ticket comes back; None to send it.
-            returned: Tickets that come back.
+            description: The description of the program, unless a batch of it was run here.
         """
-        self._lender.take_back(returned)
+        request = Request.unpacked(message)
+        self._lender.take_back(request.returned)
         held: list[Array] = []
         try:
-            built = self._built(program, description, shares=ticket is not None)
-            if built is None or self._lender.is_unwanted(ticket):
+            built = self._built(request.program, description, shares=request.ticket is not None)
+            if built is None or self._lender.is_unwanted(request.ticket):
                 return None
-            outputs, troubles = built.run(epochs, numbers, items, inputs, fill=fill)
-            if ticket is None:
-                return outputs, troubles
-            sent, held = share(outputs, built.executor)
-            return sent, troubles
+            outputs, troubles = built.run(request.epochs, request.numbers, request.items, inputs, fill=request.fill)
+            sent: Sequence[SentData] = outputs
+            if request.ticket is not None:
+                sent, held = share(outputs, built.executor)
+            return pack_answer(sent, troubles) or (sent, troubles)
         finally:
-            if ticket is not None:
-                self._lender.lend(ticket, held)
+            if request.ticket is not None:
+                self._lender.lend(request.ticket, held)
 
     def _built(self, program: tuple[str, int], description: bytes | None, *, shares: bool) -> RemoteProgram | None:
         """Return a program, built by the first of the threads that ask for it."""

@@ -18,6 +18,7 @@ from pixelmill.errors import DataError, EngineError, PixelmillError
 from pixelmill.log import log
 from pixelmill.pipeline.remote_program import Program, SentTrouble, received
 from pixelmill.ray.crew import Crew, Member, Reference
+from pixelmill.ray.messages import Request, unpack_answer
 from pixelmill.ray.shared_memory import SentData, Ticket, receive
 from pixelmill.types import Array
 
@@ -123,16 +124,18 @@ class RayEngine:
 
     def _start(self, batch: _Batch, member: Member) -> None:
         samples = batch.samples
-        inputs = [samples.inputs[key] for key in self.plan.inputs]
-        who = samples.epochs, samples.numbers, samples.items
-        description = None if member in self._taught else self._description
         number, returned, loans = None, [], self._crew.loans
         batch.ticket = None
         if loans is not None and member.process is not None:
             batch.ticket = loans.ticket(member.number, member.process)
             number, returned = batch.ticket.number, loans.returned(member.number)
-        program = self._name, description
-        batch.reference = member.handle.run.remote(*program, *who, inputs, batch.fill, number, returned)
+        who = samples.epochs, samples.numbers, samples.items
+        given: list[object] = [Request(self._name, batch.fill, number, returned, *who).packed()]
+        if self.plan.inputs or member not in self._taught:
+            given.append([samples.inputs[key] for key in self.plan.inputs])
+        if member not in self._taught:
+            given.append(self._description)
+        batch.reference = member.handle.run.remote(*given)
         batch.member = member
 
     def _result(self, batch: _Batch) -> Result:
@@ -165,7 +168,7 @@ class RayEngine:
                 self._start(batch, batch.member)
                 return
             self._taught.add(batch.member)
-            if not self._map(batch, *made):
+            if not self._map(batch, *(unpack_answer(made) if isinstance(made, bytes) else made)):
                 return
         batch.is_finished = True
 
