@@ -55,16 +55,7 @@ class Request(NamedTuple):
 def pack_answer(outputs: Sequence[SentData], troubles: Sequence[SentTrouble]) -> bytes | None:
     """Return the result of a batch as a message; None if it contains so much data that it is better sent as it is."""
     arrays: list[Array] = []
-
-    def told(data: SentData | Array | None) -> object:
-        if data is None or isinstance(data, Piece):
-            return data
-        if isinstance(data, list):
-            return {"list": [told(item) for item in data]}
-        arrays.append(data)
-        return len(arrays) - 1
-
-    outline = [told(data) for data in outputs]
+    outline = [_told(data, arrays) for data in outputs]
     if sum(array.nbytes for array in arrays) > _MOST_BYTES:
         return None
     return _packed((outline, troubles), arrays)
@@ -73,15 +64,26 @@ def pack_answer(outputs: Sequence[SentData], troubles: Sequence[SentTrouble]) ->
 def unpack_answer(message: bytes) -> tuple[list[SentData], list[SentTrouble]]:
     """Return outputs and problems of a message."""
     (outline, troubles), arrays = _unpacked(message)
+    return [_found(told, arrays) for told in outline], [tuple(trouble) for trouble in troubles]
 
-    def found(told: Any) -> Any:
-        if isinstance(told, dict):
-            return [found(item) for item in told["list"]]
-        if isinstance(told, int):
-            return arrays[told]
-        return None if told is None else Piece._make([*told[:-1], tuple(told[-1])])
 
-    return [found(told) for told in outline], [tuple(trouble) for trouble in troubles]
+# Not functions inside of the others: a function that calls itself keeps what it refers to until garbage is collected,
+# and the memory of a batch is needed for the next one.
+def _told(data: SentData | Array | None, arrays: list[Array]) -> object:
+    if data is None or isinstance(data, Piece):
+        return data
+    if isinstance(data, list):
+        return {"list": [_told(item, arrays) for item in data]}
+    arrays.append(data)
+    return len(arrays) - 1
+
+
+def _found(told: Any, arrays: list[Array]) -> Any:
+    if isinstance(told, dict):
+        return [_found(item, arrays) for item in told["list"]]
+    if isinstance(told, int):
+        return arrays[told]
+    return None if told is None else Piece._make([*told[:-1], tuple(told[-1])])
 
 
 def _packed(told: object, arrays: Sequence[Array]) -> bytes:
