@@ -1,6 +1,7 @@
 """Measures pixelmill on a local Ray cluster: preprocessing in actors, and the driver of a job with many shards.
 
-    python benchmarks/ray_cluster.py preprocessing --output benchmarks/results/ray_preprocessing.json
+    python benchmarks/ray_cluster.py preprocessing --nodes 1 --output benchmarks/results/ray_preprocessing_1_node.json
+    python benchmarks/ray_cluster.py preprocessing --nodes 3 --output benchmarks/results/ray_preprocessing_3_nodes.json
     python benchmarks/ray_cluster.py shards --output benchmarks/results/ray_shards.json
 
 `preprocessing` compares two actors of one thread each with the same pipeline on two threads of this process, in turns:

@@ -105,7 +105,27 @@ def test_only_the_token_proves_that_a_process_is_here(tmp_path: Path) -> None:
     os.close(proof.descriptor)
 
 
+def test_what_a_process_of_the_same_number_has_open_is_left_alone() -> None:
+    reading, writing = os.pipe()
+    try:
+        for descriptor in (reading, writing):  # an empty pipe would be waited for
+            assert not is_here(Proof(os.getpid(), descriptor, b"data"))
+        os.write(writing, b"data")
+        assert not is_here(Proof(os.getpid(), reading, b"data"))
+        with pytest.raises(OSError, match="another file"):
+            taken([Piece(reading, 1, os.fstat(reading).st_ino, 0, "|u1", (4,))], os.getpid())
+        assert os.read(reading, 100) == b"data"
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
 def test_a_system_without_such_files_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: object) -> int:
+        raise OSError("no memory")
+
+    monkeypatch.setattr(os, "write", fails)
+    assert prove() is None
     monkeypatch.delattr(os, "memfd_create")
     assert prove() is None
 

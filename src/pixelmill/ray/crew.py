@@ -133,8 +133,6 @@ class Crew:
             return
         log.warning("pixelmill: an actor was lost, another one is started: %s", why.strip().partition("\n")[0])
         self.members.remove(member)
-        if self.loans is not None:
-            self.loans.forget(member.number)
         self._end(member)
         self.start(1)
 
@@ -145,6 +143,8 @@ class Crew:
         self.members.clear()
 
     def _end(self, member: Member) -> None:
+        if self.loans is not None:
+            self.loans.forget(member.number)
         try:
             self.ray.kill(member.handle)
         except (self.ray.exceptions.RayError, RuntimeError) as error:  # it has ended, or the connection has

@@ -25,6 +25,7 @@ from pixelmill import _core
 from pixelmill.engine.native import Data
 from pixelmill.types import Array
 
+_NAME = "pixelmill"  # the core gives its files the same name
 _LEAST_BYTES = 64 << 10  # smaller values travel with the message
 _MAPPED_FOR_EACH = 4  # mappings for each batch that may be kept
 _ALIGNMENT = 64  # of a cache line, and of the widest vector registers
@@ -70,13 +71,13 @@ SentData: TypeAlias = Data | Piece | list[Piece | None]
 
 def prove() -> Proof | None:
     """Return a proof for `is_here` of another process; None where there is no memory to share."""
+    token = secrets.token_bytes(32)
     try:
-        descriptor = os.memfd_create("pixelmill", os.MFD_CLOEXEC)
+        descriptor = os.memfd_create(_NAME, os.MFD_CLOEXEC)
+        os.fchmod(descriptor, 0o600)
+        os.write(descriptor, token)
     except (AttributeError, OSError):  # not Linux; or not allowed
         return None
-    token = secrets.token_bytes(32)
-    os.fchmod(descriptor, 0o600)
-    os.write(descriptor, token)
     return Proof(os.getpid(), descriptor, token)
 
 
@@ -85,9 +86,13 @@ def is_here(proof: Proof | None) -> bool:
     if proof is None:
         return False
     try:
-        return Path(_path(proof.process, proof.descriptor)).read_bytes() == proof.token
+        descriptor = _opened(proof.process, proof.descriptor)
     except OSError:
         return False
+    try:
+        return os.read(descriptor, len(proof.token) + 1) == proof.token
+    finally:
+        os.close(descriptor)
 
 
 def share(outputs: Sequence[Data], executor: _core.Executor) -> tuple[list[SentData], list[Array]]:
@@ -279,14 +284,22 @@ def receive(sent: Sequence[SentData], ticket: Ticket, loans: Loans) -> list[Data
 
 
 def _map(process: int, piece: Piece) -> mmap.mmap:
-    descriptor = os.open(_path(process, piece.descriptor), os.O_RDWR | os.O_CLOEXEC)
+    descriptor = _opened(process, piece.descriptor)
     try:
         if os.fstat(descriptor).st_ino != piece.inode:
-            raise FileNotFoundError(f"{_path(process, piece.descriptor)} is another file")
+            raise FileNotFoundError(f"descriptor {piece.descriptor} of process {process} is another file")
         return mmap.mmap(descriptor, 0, mmap.MAP_SHARED | mmap.MAP_POPULATE)
     finally:
         os.close(descriptor)
 
 
-def _path(process: int, descriptor: int) -> str:
-    return f"/proc/{process}/fd/{descriptor}"
+def _opened(process: int, descriptor: int) -> int:
+    """Open a file in the memory of another process.
+
+    On another host, a process of the same number may have anything open there: reading from a pipe would wait, or take
+    what is meant for others. So the name is looked at first.
+    """
+    path = Path(f"/proc/{process}/fd/{descriptor}")
+    if not str(path.readlink()).startswith(f"/memfd:{_NAME}"):
+        raise FileNotFoundError(f"{path} is another file")
+    return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
