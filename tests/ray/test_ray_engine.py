@@ -322,6 +322,34 @@ def test_batches_that_are_kept_stay_as_they_are_in_bounded_memory(
     assert len(shared) == 4
 
 
+def test_memory_comes_back_though_something_refers_to_the_batch_in_progress(
+    files: list[str], near: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pending: list[Any] = []
+
+    def kept(*arguments: Any, kind: Any = engine.Pending) -> Any:
+        pending.append(kind(*arguments))
+        return pending[-1]
+
+    monkeypatch.setattr(engine, "Pending", kept)
+    loader = Loader(train(files * 4), NAMES, workers=RayWorkers(1, in_flight=2))
+    assert not any(batch["images"].flags.owndata for batch in loader)
+    assert len(pending) >= 23
+
+
+def test_actors_that_end_are_forgotten(files: list[str], near: FakeRay) -> None:
+    workers = RayWorkers(2)
+    loans = workers._crew.loans
+    assert loans is not None
+    batches = iter(Loader(train(files), NAMES, workers=workers))
+    batch = next(batches)
+    before = batch["images"].copy()
+    assert loans._mappings and loans._to_return
+    workers.close()
+    assert not loans._mappings and not loans._to_return
+    np.testing.assert_array_equal(batch["images"], before)
+
+
 def test_batches_that_nobody_takes_give_back_their_memory(files: list[str], near: FakeRay) -> None:
     workers = RayWorkers(2, in_flight=2)
     loader = Loader(train(files), NAMES, workers=workers)

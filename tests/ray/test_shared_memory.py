@@ -159,6 +159,9 @@ def test_what_the_engine_wrote_to_shared_memory_is_not_copied(executor: _core.Ex
     batch[1, 5] = 999
     assert array[1, 5] == 999
     assert os.fstat(piece.descriptor).st_mode & 0o777 == 0o600
+    turned = block[:90_000].reshape(300, 300).T
+    turned[3, 7] = 1
+    np.testing.assert_array_equal(taken(share([turned], executor)[0], os.getpid())[0], turned)
 
 
 def test_memory_is_private_sealed_and_reused(executor: _core.Executor) -> None:
