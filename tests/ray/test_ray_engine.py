@@ -15,6 +15,7 @@ from fake_ray import FakeActor, FakeRay
 from PIL import Image
 
 from pixelmill import ArgumentError, DataError, EngineError, Loader, Pipeline, fn, pipeline_def
+from pixelmill.pipeline.remote_program import RemoteProgram, describe
 from pixelmill.ray import crew, engine
 from pixelmill.ray import workers as workers_module
 from pixelmill.ray.shared_memory import Piece, Proof
@@ -373,3 +374,14 @@ def test_memory_that_cannot_be_mapped_is_not_used(
     assert epochs(Loader(train(files), NAMES, workers=workers)) == expected
     assert workers.sharing == 0
     assert len(near.actors) == 2
+
+
+@pytest.mark.parametrize("shares", [True, False])
+def test_the_engine_of_an_actor_writes_to_shared_memory(files: list[str], shares: bool) -> None:
+    program = RemoteProgram(describe(train(files)).description, seed=3, threads=1, shares=shares)
+    who = np.zeros(4, np.uint32), np.arange(4, dtype=np.uint64), np.arange(4, dtype=np.int64)[:, None]
+    (images, labels, _), _ = program.run(*who)
+    assert isinstance(images, np.ndarray) and isinstance(labels, np.ndarray)
+    assert (program.executor.shared_file(images) is not None) == shares
+    assert program.executor.shared_file(labels) is None  # small ones are sent
+    program.close()
