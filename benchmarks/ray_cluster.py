@@ -1,10 +1,12 @@
 """Measures pixelmill on a local Ray cluster: preprocessing in actors, and the driver of a job with many shards.
 
-    python benchmarks/ray_cluster.py preprocessing --output benchmarks/results/ray_preprocessing.json
+    python benchmarks/ray_cluster.py preprocessing --nodes 1 --output benchmarks/results/ray_preprocessing_1_node.json
+    python benchmarks/ray_cluster.py preprocessing --nodes 3 --output benchmarks/results/ray_preprocessing_3_nodes.json
     python benchmarks/ray_cluster.py shards --output benchmarks/results/ray_shards.json
 
-`preprocessing` compares two actors of one thread each with the same pipeline on two threads of this process, in turns,
-and with actors that hand out finished arrays of the same size: what Ray costs if nothing is computed.
+`preprocessing` compares two actors of one thread each with the same pipeline on two threads of this process, in turns:
+actors that share memory with the trainer, actors whose batches go through Ray's object store, as they do between hosts,
+and actors that hand out finished arrays of the same size through it: what Ray costs if nothing is computed.
 `shards` measures the processor time of the driver for 1,000 to 100,000 tasks that do nothing.
 """
 
@@ -21,7 +23,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import machine
 import numpy as np
@@ -37,6 +39,23 @@ NAMES = ["images", "labels"]
 BATCH_SIZE = 64
 STORE = {"object_store_memory": 400 << 20}
 ROOT = Path(__file__).resolve().parents[1]
+
+
+class Turn(NamedTuple):
+    """What a contestant did in its turn.
+
+    Attributes:
+        speed: Images per second.
+        costs: Milliseconds of a processor for each image, by kind of process.
+    """
+
+    speed: float
+    costs: dict[str, float]
+
+    @property
+    def cost(self) -> float:
+        """Milliseconds of a processor for each image, in all processes."""
+        return sum(self.costs.values())
 
 
 @pipeline_def(batch_size=BATCH_SIZE, device_id=None, seed=1)
@@ -59,12 +78,12 @@ def endless(loader: Loader) -> Iterator[Any]:
         yield from loader
 
 
-def rate(batches: Iterator[Any], steps: int) -> tuple[float, float]:
-    """Return images per second over some steps, and milliseconds of a processor for each image, in all processes."""
-    began, processor = time.perf_counter(), _all_processor_seconds()
+def rate(batches: Iterator[Any], steps: int) -> Turn:
+    """Measure some steps."""
+    began, before = time.perf_counter(), _all_processor_seconds()
     count = sum(len(batch["labels"]) for batch in islice(batches, steps))
-    seconds = time.perf_counter() - began
-    return count / seconds, (_all_processor_seconds() - processor) / count * 1000
+    seconds, after = time.perf_counter() - began, _all_processor_seconds()
+    return Turn(count / seconds, {kind: (after[kind] - before[kind]) / count * 1000 for kind in after})
 
 
 class _Finished:
@@ -90,45 +109,68 @@ def handed_out(actors: list[Any], count: int) -> Iterator[Any]:
 
 def preprocessing(arguments: argparse.Namespace) -> dict[str, Any]:
     """Compare actors with threads."""
-    folder, workers, nodes = photos(arguments.files, arguments.side), arguments.workers, arguments.nodes
-    each = {"num_cpus": workers, "resources": {"preprocessing": -(-workers // max(nodes - 1, 1))}, **STORE}
+    workers, nodes = arguments.workers, arguments.nodes
+    # Two groups of actors, of which one idles while the other has its turn.
+    each = {"num_cpus": 2 * workers, "resources": {"preprocessing": -(-workers // max(nodes - 1, 1))}, **STORE}
     cluster = Cluster(initialize_head=True, head_node_args=each if nodes == 1 else {"num_cpus": 1, **STORE})
     for _ in range(nodes - 1):
         cluster.add_node(**each)
     ray.init(address=cluster.address, log_to_driver=False)
-    rounds: dict[str, list[tuple[float, float]]] = {"threads": [], "actors": [], "ray alone": []}
-    with RayWorkers(workers, resources={"preprocessing": 0.5}) as actors:
-        actors.wait_for_actors()
-        bare = [ray.remote(num_cpus=0, resources={"preprocessing": 0.5})(_Finished).remote() for _ in range(workers)]
-        for _ in range(arguments.rounds):
-            for name, option in (("threads", None), ("actors", actors)):
-                # A contestant is created for its turn: batches that it has started ahead would run in the other's.
-                loader = Loader(train(folder, num_threads=workers), NAMES, workers=option)
-                batches = endless(loader)
-                rate(batches, 10)
-                rounds[name].append(rate(batches, arguments.steps))
-                loader.pipeline.close()
-            finished = handed_out(bare, 10 + arguments.steps)
-            rate(finished, 10)
-            rounds["ray alone"].append(rate(finished, arguments.steps))
+    some = {"preprocessing": 0.3}
+    near, far = RayWorkers(workers, resources=some), RayWorkers(workers, resources=some, shared_memory=False)
+    with near, far:
+        near.wait_for_actors()
+        far.wait_for_actors()
+        bare = [ray.remote(num_cpus=0, resources=some)(_Finished).remote() for _ in range(workers)]
+        contestants = {"threads": None, "shared memory": near, "object store": far}
+        rounds = [_one_round(arguments, contestants, bare) for _ in range(arguments.rounds)]
+        sharing = near.sharing
     ray.shutdown()
     cluster.shutdown()
-    rates = {name: [round(speed, 1) for speed, _ in values] for name, values in rounds.items()}
-    costs = {name: [round(cost, 3) for _, cost in values] for name, values in rounds.items()}
-    speed = {name: statistics.median(values) for name, values in rates.items()}
-    cost = {name: statistics.median(values) for name, values in costs.items()}
+    about = {"workers": workers, "nodes": nodes, "side": arguments.side, "batch_size": BATCH_SIZE}
+    return {**about, "steps": arguments.steps, "actors_that_share_memory": sharing, **_compared(rounds), "wanted": 0.9}
+
+
+def _one_round(
+    arguments: argparse.Namespace, contestants: dict[str, RayWorkers | None], bare: list[Any]
+) -> dict[str, Turn]:
+    folder = photos(arguments.files, arguments.side)
+    turns = {}
+    for name, workers in contestants.items():
+        # A contestant is created for its turn: batches that it has started ahead would run in the other's.
+        loader = Loader(train(folder, num_threads=arguments.workers), NAMES, workers=workers)
+        batches = endless(loader)
+        rate(batches, 10)
+        turns[name] = rate(batches, arguments.steps)
+        loader.pipeline.close()
+    finished = handed_out(bare, 10 + arguments.steps)
+    rate(finished, 10)
+    turns["ray alone"] = rate(finished, arguments.steps)
+    print({name: (round(turn.speed), round(turn.cost, 3)) for name, turn in turns.items()}, flush=True)
+    return turns
+
+
+def _compared(rounds: list[dict[str, Turn]]) -> dict[str, Any]:
+    """Return the figures of all turns, and the median of the ratios within rounds."""
+    transports = ("shared memory", "object store")
+    kinds = rounds[0]["threads"].costs
     return {
-        "workers": workers,
-        "nodes": nodes,
-        "side": arguments.side,
-        "batch_size": BATCH_SIZE,
-        "steps": arguments.steps,
-        "images_per_second": rates,
-        "processor_milliseconds_per_image": costs,
-        "ratio": round(speed["actors"] / speed["threads"], 3),
-        "ratio_by_processor_time": round(cost["threads"] / cost["actors"], 3),
-        "best_ratio_by_processor_time": round(cost["threads"] / (cost["threads"] + cost["ray alone"]), 3),
-        "wanted": 0.9,
+        "images_per_second": {name: [round(turns[name].speed, 1) for turns in rounds] for name in rounds[0]},
+        "processor_milliseconds_per_image": {
+            name: [round(turns[name].cost, 3) for turns in rounds] for name in rounds[0]
+        },
+        "of_which_median": {
+            name: {kind: round(statistics.median(turns[name].costs[kind] for turns in rounds), 3) for kind in kinds}
+            for name in rounds[0]
+        },
+        "ratio": {
+            name: round(statistics.median(turns[name].speed / turns["threads"].speed for turns in rounds), 3)
+            for name in transports
+        },
+        "ratio_by_processor_time": {
+            name: round(statistics.median(turns["threads"].cost / turns[name].cost for turns in rounds), 3)
+            for name in transports
+        },
     }
 
 
@@ -170,18 +212,25 @@ def _processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _all_processor_seconds() -> float:
-    """Return the processor time of this process and of all that it has started, directly or not."""
-    parents, ticks = {}, {}
+def _all_processor_seconds() -> dict[str, float]:
+    """Return the processor time of this process and of all that it has started, directly or not, by kind."""
+    parents, ticks, names = {}, {}, {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):  # it has ended
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                parents[int(entry.name)], ticks[int(entry.name)] = int(fields[1]), int(fields[11]) + int(fields[12])
+                name, _, rest = (entry / "stat").read_text().partition("(")[2].rpartition(")")
+                fields, process = rest.split(), int(entry.name)
+                parents[process], ticks[process] = int(fields[1]), int(fields[11]) + int(fields[12])
+                names[process] = name
     ours = {os.getpid()}
     while more := {process for process, parent in parents.items() if parent in ours} - ours:
         ours |= more
-    return sum(ticks.get(process, 0) for process in ours) / os.sysconf("SC_CLK_TCK")
+    seconds = {"trainer": 0.0, "actors": 0.0, "raylets": 0.0, "others": 0.0}
+    for process in ours & set(ticks):
+        name = names[process]
+        kind = "actors" if name.startswith("ray::") else "raylets" if name == "raylet" else "others"
+        seconds["trainer" if process == os.getpid() else kind] += ticks[process] / os.sysconf("SC_CLK_TCK")
+    return seconds
 
 
 def main() -> None:

@@ -239,6 +239,26 @@ nb::object block_of(const Batch& batch, int number) {
     return nb::cast(exported(batch.first_row(number), batch.block_owner(number), batch.size()));
 }
 
+// The file that other processes can map to see an array, its number, which no other file of this process ever has, and
+// the offset of the array in it; None if there is none.
+std::optional<std::tuple<FileHandle, int64_t, size_t>> shared_file(Executor& executor, const AnyArray& array) {
+    const auto* start = static_cast<const std::byte*>(array.data());
+    const auto found = executor.buffers()->find(start);
+    if (!found) return std::nullopt;
+    return std::tuple(found->file, found->number, static_cast<size_t>(start - found->start));
+}
+
+// Memory that other processes can map, if there is some.
+NumpyArray shared_block(Executor& executor, size_t size) {
+    const Buffer buffer = executor.buffers()->take_block(size);
+    Value value;
+    value.dtype = DType::u8;
+    value.ndim = 1;
+    value.shape[0] = static_cast<int64_t>(size);
+    value.data = buffer.get();
+    return exported(value, buffer, std::nullopt);
+}
+
 // nanobind ends the process when its tables of objects and of what they keep alive cannot grow. They never shrink, so
 // this makes room for more objects than programs have at a time, at import, where running out of memory ends nothing.
 void grow_tables_of_objects() {
@@ -325,10 +345,12 @@ NB_MODULE(_core, module) {
     nb::exception<NoThreads>(module, "NoThreads", PyExc_RuntimeError);
     // Joins wait without the GIL, which workers may need (images that Pillow decodes). A destructor never joins.
     nb::class_<Executor>(module, "Executor")
-        .def(nb::init<int>(), "threads"_a)
+        .def(nb::init<int, bool>(), "threads"_a, "shares"_a = false)
         .def("submit", &submit, "program"_a, "limits"_a, "who"_a, "inputs"_a, "fill"_a = false,
              "fetched"_a = nb::list())
         .def("wait", &Executor::wait, "batch"_a, "seconds"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def("shared_file", &shared_file, "array"_a.noconvert())
+        .def("shared_block", &shared_block, "size"_a)
         .def("close", &Executor::close, nb::call_guard<nb::gil_scoped_release>());
     module.def("close_all_executors", &WorkerPool::close_all, nb::call_guard<nb::gil_scoped_release>());
 

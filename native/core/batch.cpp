@@ -13,40 +13,100 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t spare_buffers = 8;
+constexpr size_t least_shared = size_t{64} << 10;  // smaller ones are sent faster than mapped
+constexpr size_t overrun = 64;                     // vector stores may run over the end of a block, as in new_block
 
 size_t bytes_of(const Value& value) { return static_cast<size_t>(value.elements() * size_of(value.dtype)); }
 
+void free_memory(const PoolMemory& memory) {
+    if (memory.shared()) {
+        unmap_shared(memory.start, memory.bytes, memory.file);
+    } else {
+        free_block(memory.start);
+    }
+}
+
 }  // namespace
 
-BufferPool::BufferPool() : owner_(process_id()) {
+BufferPool::BufferPool(bool shares) : shares_(shares), owner_(process_id()) {
     spare_.reserve(spare_buffers);  // giving back a buffer must not need memory: a destructor does it
 }
 
-Buffer BufferPool::take(size_t bytes) {
-    std::byte* memory = nullptr;
-    {
-        const std::lock_guard lock(mutex_);
-        const auto found = std::find_if(spare_.begin(), spare_.end(), [&](const Spare& s) { return s.bytes == bytes; });
-        if (found != spare_.end()) {
-            memory = found->memory.release();
-            spare_.erase(found);
-        }
+BufferPool::~BufferPool() {
+    for (const PoolMemory& memory : spare_) free_memory(memory);
+}
+
+Buffer BufferPool::take_block(size_t bytes) { return owned(take_memory(bytes, shares_ && bytes >= least_shared)); }
+
+PoolMemory BufferPool::take_memory(size_t bytes, bool shared) {
+    if (const auto spare = take_spare(bytes, shared)) return *spare;
+    if (shared) {
+        if (const PoolMemory memory = new_shared(bytes); memory.shared()) return memory;
     }
-    if (memory == nullptr) memory = new_block(bytes);
-    return Buffer(memory, [pool = weak_from_this(), bytes](std::byte* block) {
+    return {new_block(bytes), bytes};
+}
+
+std::optional<PoolMemory> BufferPool::take_spare(size_t bytes, bool shared) {
+    // Shared ones may be larger than needed: what lists of images are copied to has another size for each batch.
+    const size_t least = shared ? bytes + overrun : bytes, most = shared ? 2 * least : bytes;
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(spare_.begin(), spare_.end(), [&](const PoolMemory& spare) {
+        return spare.shared() == shared && spare.bytes >= least && spare.bytes <= most;
+    });
+    if (found == spare_.end()) return std::nullopt;
+    const PoolMemory memory = *found;
+    spare_.erase(found);
+    return memory;
+}
+
+PoolMemory BufferPool::new_shared(size_t bytes) {
+    constexpr size_t page = 4096;
+    PoolMemory memory{nullptr, (bytes + overrun + page - 1) / page * page};
+    memory.start = map_shared(memory.bytes, memory.file);
+    if (!memory.shared()) return memory;
+    static std::atomic<int64_t> numbers = 0;
+    memory.number = ++numbers;
+    try {
+        const std::lock_guard lock(mutex_);
+        shared_.push_back(memory);
+    } catch (...) {
+        free_memory(memory);
+        throw;
+    }
+    return memory;
+}
+
+Buffer BufferPool::owned(PoolMemory memory) {
+    return Buffer(memory.start, [pool = weak_from_this(), memory](std::byte*) {
         if (const auto alive = pool.lock()) {
-            alive->give_back(block, bytes);
+            alive->give_back(memory);
         } else {
-            free_block(block);
+            free_memory(memory);
         }
     });
 }
 
-void BufferPool::give_back(std::byte* memory, size_t bytes) {
-    if (owner_ != process_id()) return free_block(memory);
+void BufferPool::give_back(PoolMemory memory) {
+    if (owner_ != process_id()) return free_memory(memory);
     const std::lock_guard lock(mutex_);
-    if (spare_.size() == spare_buffers) spare_.erase(spare_.begin());
-    spare_.push_back({{memory, free_block}, bytes});
+    if (spare_.size() == spare_buffers) {
+        forget(spare_.front());
+        free_memory(spare_.front());
+        spare_.erase(spare_.begin());
+    }
+    spare_.push_back(memory);
+}
+
+void BufferPool::forget(const PoolMemory& memory) {
+    std::erase_if(shared_, [&](const PoolMemory& one) { return one.start == memory.start; });
+}
+
+std::optional<PoolMemory> BufferPool::find(const std::byte* address) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(shared_.begin(), shared_.end(), [&](const PoolMemory& one) {
+        return one.start <= address && address < one.start + one.bytes;
+    });
+    return found == shared_.end() ? std::nullopt : std::optional(*found);
 }
 
 Batch::Batch(std::shared_ptr<const Program> program, Limits limits, std::vector<Sample> samples,
@@ -106,7 +166,7 @@ class Batch::Place : public Sink {
     void make_block(Output& output, const Value& row) const {
         const std::lock_guard lock(output.mutex);
         if (output.block) return;
-        output.block = batch_.pool_->take(bytes_of(row) * batch_.size());
+        output.block = batch_.pool_->take_block(bytes_of(row) * batch_.size());
         output.block_row = row;
         output.has_block.store(true, std::memory_order_release);
     }

@@ -6,31 +6,56 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "platform/system.h"
 #include "program.h"
 
 namespace pixelmill {
 
 using Buffer = std::shared_ptr<std::byte>;
 
+// The memory of a buffer, and the file by which other processes can map it if it is shared.
+struct PoolMemory {
+    std::byte* start = nullptr;
+    size_t bytes = 0;
+    FileHandle file = no_file;
+    int64_t number = 0;  // another one for each file of this process
+
+    bool shared() const { return file != no_file; }
+};
+
 // Reuses large buffers: a fresh one costs a page fault every 4 KiB, a tenth of the time that decoding takes. Arrays in
 // Python may outlive the pool; a buffer that is freed after it goes back to the system.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
    public:
-    BufferPool();
-    Buffer take(size_t bytes);
+    // `shares`: blocks of whole batches can be mapped by other processes, if the system has memory of that kind.
+    explicit BufferPool(bool shares);
+    ~BufferPool();
+    BufferPool(const BufferPool&) = delete;
+    BufferPool& operator=(const BufferPool&) = delete;
+
+    Buffer take(size_t bytes) { return owned(take_memory(bytes, false)); }
+    // A buffer that is shared if the pool shares and it is worth a file.
+    Buffer take_block(size_t bytes);
+    // The shared buffer in which an address lies.
+    std::optional<PoolMemory> find(const std::byte* address);
 
    private:
-    void give_back(std::byte* memory, size_t bytes);
-    struct Spare {
-        std::unique_ptr<std::byte, void (*)(std::byte*)> memory;
-        size_t bytes;
-    };
+    PoolMemory take_memory(size_t bytes, bool shared);
+    std::optional<PoolMemory> take_spare(size_t bytes, bool shared);
+    PoolMemory new_shared(size_t bytes);
+    Buffer owned(PoolMemory memory);
+    void give_back(PoolMemory memory);
+    void forget(const PoolMemory& memory);
+
+    const bool shares_;
     const int64_t owner_;  // a child process must not touch the lock: a thread of its parent may have held it
     std::mutex mutex_;
-    std::vector<Spare> spare_;
+    std::vector<PoolMemory> spare_;
+    std::vector<PoolMemory> shared_;  // all that are shared, taken or spare
 };
 
 // The threads that a batch needs were stopped.

@@ -31,7 +31,7 @@ WorkerPool::Registry& WorkerPool::registry() {
     return *registry;
 }
 
-WorkerPool::WorkerPool() : owner_(process_id()), buffers_(std::make_shared<BufferPool>()) {}
+WorkerPool::WorkerPool(bool shares) : owner_(process_id()), buffers_(std::make_shared<BufferPool>(shares)) {}
 
 bool WorkerPool::inherited() const { return owner_ != process_id(); }
 
@@ -61,7 +61,7 @@ std::shared_ptr<WorkerPool> WorkerPool::ensure(Slot& slot, int threads) {
         if (slot.pool != nullptr && !slot.pool->inherited()) return slot.pool;
         std::copy_if(all.pools.begin(), all.pools.end(), std::back_inserter(ended),
                      [](const auto& other) { return !other->inherited() && other->running_ == 0; });
-        made.reset(new WorkerPool);
+        made.reset(new WorkerPool(slot.shares));
         all.pools.push_back(made);
         made->start(threads);
         slot.pool = made;

@@ -16,6 +16,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
     // Where an owner keeps its pool.
     struct Slot {
         std::shared_ptr<WorkerPool> pool;
+        bool shares = false;  // the pool's buffers can be mapped by other processes
         bool closed = false;
     };
 
@@ -40,7 +41,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
     struct Registry;
     static Registry& registry();
 
-    WorkerPool();
+    explicit WorkerPool(bool shares);
     bool inherited() const;  // by a fork: the pool and its threads belong to the parent process
     void start(int threads);
     void join();  // after `stop`; a worker that closes its own pool does not wait

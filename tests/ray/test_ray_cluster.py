@@ -18,7 +18,7 @@ from pixelmill.create import create_photo_folder
 from pixelmill.formats.registry import open_dataset
 
 PROGRAM = """
-import contextlib, io, json, runpy, sys
+import contextlib, io, json, os, runpy, signal, sys
 from itertools import islice
 from pathlib import Path
 import ray, ray.data
@@ -40,15 +40,25 @@ ray.data.DataContext.get_current().enable_progress_bars = False
 with RayWorkers(2, resources={"preprocessing": 1}, in_flight=2) as workers:
     workers.wait_for_actors()
     members = list(workers._crew.members)
-    said["nodes"] = len({ray.get(member.handle.node.remote()) for member in members})
+    places = {ray.get(member.handle.node.remote()): member for member in members}
+    said["nodes"] = len(places)
+    said["sharing"] = workers.sharing
     loader = Loader(train(str(folder / "files")), NAMES, workers=workers)
 
     def kill(number):
-        if number == 2:
+        if number == 2:  # an actor may outlive the daemon of its node for a while, but not a real node
+            os.kill(places[nodes[0].node_id].process, signal.SIGKILL)
             cluster.remove_node(nodes[0], allow_graceful=False)
 
     said["epochs"] = two_epochs(loader, kill)
     said["lost"] = len([member for member in members if member not in workers._crew.members])
+
+    def kill_actor(number):
+        if number == 3:
+            (member,) = [member for member in workers._crew.members if member.is_ready]
+            os.kill(member.process, signal.SIGKILL)
+
+    said["actor killed"] = two_epochs(Loader(train(str(folder / "files")), NAMES, workers=workers), kill_actor)
 
     resumed = Loader(train(str(folder / "files")), NAMES, workers=workers)
     batches = iter(resumed)
@@ -70,6 +80,14 @@ with RayWorkers(2, resources={"preprocessing": 1}, in_flight=2) as workers:
     except DataError as error:
         said["bad"] = str(error)
     late.unlink()
+
+with RayWorkers(1, resources={"preprocessing": 1}, shared_memory=False) as workers:
+    workers.wait_for_actors()
+    (member,) = workers._crew.members
+    process = ray.get(member.handle.ready.remote()).process
+    stop = lambda number: os.kill(process, signal.SIGKILL) if number == 3 else None
+    said["store"] = two_epochs(Loader(train(str(folder / "files")), NAMES, workers=workers), stop)
+    said["store lost"] = member not in workers._crew.members
 
 example = sys.argv[2]
 sys.argv = [example, "--data", str(folder / "files"), "--actors", "1", "--epochs", "1"]
@@ -123,6 +141,19 @@ def test_epochs_are_exact_though_a_node_dies(said: dict[str, Any]) -> None:
     assert said["lost"] == 1
     assert said["epochs"] == two_epochs(Loader(train(str(said["root"] / "files")), NAMES))
     assert len(said["epochs"]) == 16
+
+
+def test_actors_on_other_nodes_of_this_host_share_memory(said: dict[str, Any]) -> None:
+    assert said["sharing"] == 2
+
+
+def test_epochs_are_exact_though_an_actor_is_killed(said: dict[str, Any]) -> None:
+    assert said["actor killed"] == said["epochs"]
+
+
+def test_epochs_are_exact_through_the_object_store(said: dict[str, Any]) -> None:
+    assert said["store"] == said["epochs"]
+    assert said["store lost"]
 
 
 def test_a_state_of_the_middle_of_an_epoch_continues(said: dict[str, Any]) -> None:

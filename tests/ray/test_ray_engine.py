@@ -15,7 +15,10 @@ from fake_ray import FakeActor, FakeRay
 from PIL import Image
 
 from pixelmill import ArgumentError, DataError, EngineError, Loader, Pipeline, fn, pipeline_def
+from pixelmill.pipeline.remote_program import RemoteProgram, describe
+from pixelmill.ray import crew, engine
 from pixelmill.ray import workers as workers_module
+from pixelmill.ray.shared_memory import Piece, Proof
 from pixelmill.ray.workers import RayWorkers
 
 NAMES = ["images", "labels", "draws"]
@@ -31,17 +34,20 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return list(map(str, paths))
 
 
-@pytest.fixture
-def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+@pytest.fixture(params=["shared memory", "object store"])
+def ray(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    """A cluster on this host, whose actors share memory, or on other hosts."""
     fake = FakeRay()
     monkeypatch.setattr(workers_module, "connect", lambda address: (fake, False))
+    if request.param == "object store":
+        monkeypatch.setattr(crew, "is_here", lambda proof: False)
     return fake
 
 
 @pipeline_def(batch_size=4, num_threads=1, device_id=None, seed=3)
 def train(files: list[str]) -> Any:
     encoded, labels = fn.readers.file(files=files, random_shuffle=True, name="Reader")
-    images = fn.random_resized_crop(fn.decoders.image(encoded), size=8)
+    images = fn.random_resized_crop(fn.decoders.image(encoded), size=96)  # 3 of them are above 64 KiB
     return fn.flip(images, horizontal=fn.random.coin_flip()), labels, fn.random.uniform(range=[0, 1])
 
 
@@ -73,14 +79,16 @@ def test_the_epoch_is_that_of_the_same_pipeline_without_workers(
 def test_batches_can_be_changed_in_place(files: list[str], ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
     def get_frozen(reference: Any, get: Any = ray.get) -> object:  # as the object store does
         found = get(reference)
-        if isinstance(found, tuple):
+        if isinstance(found, tuple) and not isinstance(found, Proof):
             for data in found[0]:
-                data.flags.writeable = False
+                if isinstance(data, np.ndarray):
+                    data.flags.writeable = False
         return found
 
     monkeypatch.setattr(ray, "get", get_frozen)
     batch = next(iter(Loader(train(files), NAMES, workers=RayWorkers(1))))
     batch["images"][:] = 0
+    batch["labels"][:] = 0
 
 
 @pytest.mark.parametrize("moment", range(14))
@@ -155,6 +163,15 @@ def test_pipelines_share_workers_though_one_of_them_waits(files: list[str], ray:
     next(waiting)
     assert epochs(Loader(train(files), NAMES, workers=workers)) == expected
     assert len(digests(waiting)) == 5
+
+
+def test_an_actor_that_has_dropped_a_program_gets_its_description_again(files: list[str], ray: FakeRay) -> None:
+    workers = RayWorkers(1, in_flight=1)
+    loaders = [Loader(train(files, seed=seed), NAMES, workers=workers) for seed in range(6)]
+    epochs = [iter(loader) for loader in loaders]
+    found = [digests(islice(epoch, 1)) for _ in range(6) for epoch in epochs]
+    here = [iter(Loader(train(files, seed=seed), NAMES)) for seed in range(6)]
+    assert found == [digests(islice(epoch, 1)) for _ in range(6) for epoch in here]
 
 
 def test_a_random_seed_is_that_of_the_state(files: list[str], ray: FakeRay) -> None:
@@ -246,3 +263,125 @@ def test_closed_workers_are_refused(files: list[str], ray: FakeRay) -> None:
     workers.close()
     with pytest.raises(EngineError, match="closed"):
         Loader(train(files), NAMES, workers=workers)
+
+
+@pytest.fixture
+def near(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    """A cluster on this host."""
+    fake = FakeRay()
+    monkeypatch.setattr(workers_module, "connect", lambda address: (fake, False))
+    return fake
+
+
+@pytest.fixture
+def inodes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The files of shared memory that were mapped, in order."""
+    found: list[int] = []
+
+    def receive(sent: Any, *rest: Any, receive: Any = engine.receive) -> Any:
+        found.extend(data.inode for data in sent if isinstance(data, Piece))
+        return receive(sent, *rest)
+
+    monkeypatch.setattr(engine, "receive", receive)
+    return found
+
+
+def test_memory_is_shared_if_the_user_has_not_forbidden_it(files: list[str], near: FakeRay, inodes: list[int]) -> None:
+    expected = epochs(Loader(train(files), NAMES))
+    for shared_memory in (True, False):
+        with RayWorkers(2, shared_memory=shared_memory) as workers:
+            workers.wait_for_actors()
+            assert workers.sharing == (2 if shared_memory else 0)
+            inodes.clear()
+            assert epochs(Loader(train(files), NAMES, workers=workers)) == expected
+            assert bool(inodes) == shared_memory
+
+
+def test_memory_is_used_again_for_the_next_batches(files: list[str], near: FakeRay, inodes: list[int]) -> None:
+    workers = RayWorkers(2, in_flight=2)
+    loader = Loader(train(files * 4), NAMES, workers=workers)
+    for _ in range(2):
+        for batch in loader:
+            batch["images"] += 1
+    assert len(inodes) >= 46
+    # Those in progress, the one that the loop has, and those whose tickets go back with the next call.
+    assert len(set(inodes)) <= 10
+    assert sum(len(actor.made._lender._lent) for actor in near.actors) <= 10
+
+
+def test_batches_that_are_kept_stay_as_they_are_in_bounded_memory(
+    files: list[str], near: FakeRay, inodes: list[int]
+) -> None:
+    some = files * 4
+    expected = [batch["images"] for batch in Loader(train(some), NAMES)]
+    kept = [batch["images"] for batch in Loader(train(some), NAMES, workers=RayWorkers(2, in_flight=2))]
+    for mine, theirs in zip(kept, expected, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert len(kept) == 23
+    assert len(set(inodes)) <= 16  # four that are kept, and those in progress
+    shared = [batch for batch in kept if not batch.flags.owndata]
+    assert len(shared) == 4
+
+
+def test_memory_comes_back_though_something_refers_to_the_batch_in_progress(
+    files: list[str], near: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pending: list[Any] = []
+
+    def kept(*arguments: Any, kind: Any = engine.Pending) -> Any:
+        pending.append(kind(*arguments))
+        return pending[-1]
+
+    monkeypatch.setattr(engine, "Pending", kept)
+    loader = Loader(train(files * 4), NAMES, workers=RayWorkers(1, in_flight=2))
+    assert not any(batch["images"].flags.owndata for batch in loader)
+    assert len(pending) >= 23
+
+
+def test_actors_that_end_are_forgotten(files: list[str], near: FakeRay) -> None:
+    workers = RayWorkers(2)
+    loans = workers._crew.loans
+    assert loans is not None
+    batches = iter(Loader(train(files), NAMES, workers=workers))
+    batch = next(batches)
+    before = batch["images"].copy()
+    assert loans._mappings and loans._to_return
+    workers.close()
+    assert not loans._mappings and not loans._to_return
+    np.testing.assert_array_equal(batch["images"], before)
+
+
+def test_batches_that_nobody_takes_give_back_their_memory(files: list[str], near: FakeRay) -> None:
+    workers = RayWorkers(2, in_flight=2)
+    loader = Loader(train(files), NAMES, workers=workers)
+    for _ in range(20):
+        next(iter(loader))
+    assert sum(len(actor.made._lender._lent) for actor in near.actors) <= 12
+
+
+def test_memory_that_cannot_be_mapped_is_not_used(
+    files: list[str], near: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def receive(sent: Any, *rest: Any, receive: Any = engine.receive, calls: list[int] = []) -> Any:  # noqa: B006
+        calls.append(1)
+        if len(calls) > 3:
+            raise OSError("too many open files")
+        return receive(sent, *rest)
+
+    monkeypatch.setattr(engine, "receive", receive)
+    expected = epochs(Loader(train(files), NAMES))
+    workers = RayWorkers(2, in_flight=2)
+    assert epochs(Loader(train(files), NAMES, workers=workers)) == expected
+    assert workers.sharing == 0
+    assert len(near.actors) == 2
+
+
+@pytest.mark.parametrize("shares", [True, False])
+def test_the_engine_of_an_actor_writes_to_shared_memory(files: list[str], shares: bool) -> None:
+    program = RemoteProgram(describe(train(files)).description, seed=3, threads=1, shares=shares)
+    who = np.zeros(4, np.uint32), np.arange(4, dtype=np.uint64), np.arange(4, dtype=np.int64)[:, None]
+    (images, labels, _), _ = program.run(*who)
+    assert isinstance(images, np.ndarray) and isinstance(labels, np.ndarray)
+    assert (program.executor.shared_file(images) is not None) == shares
+    assert program.executor.shared_file(labels) is None  # small ones are sent
+    program.close()

@@ -17,7 +17,7 @@ NAMES = ["images", "labels", "draws"]
 @pipeline_def(batch_size=6, num_threads=1, device_id=None, seed=3)
 def train(folder: str) -> Any:
     encoded, labels = fn.readers.file(file_root=folder, random_shuffle=True, name="Reader")
-    images = fn.random_resized_crop(fn.decoders.image(encoded), size=48)
+    images = fn.random_resized_crop(fn.decoders.image(encoded), size=64)  # six of them are above 64 KiB
     return fn.flip(images, horizontal=fn.random.coin_flip()), labels, fn.random.uniform(range=[0, 1])
 
 

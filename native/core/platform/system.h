@@ -50,6 +50,12 @@ void free_aligned(std::byte* memory);
 // A hint that one page fault should do for 512 pages.
 void prefer_huge_pages(std::byte* memory, size_t bytes);
 
+// Memory that other processes of the same user can map by its file, of `bytes` bytes that are taken at once: using it
+// later cannot fail. The file has no name, cannot shrink, and is gone with the last process that has it. Null when the
+// system has no such files or no memory for this one.
+std::byte* map_shared(size_t bytes, FileHandle& file);
+void unmap_shared(std::byte* memory, size_t bytes, FileHandle file);
+
 // Processor time of the calling thread.
 int64_t thread_nanoseconds();
 

@@ -84,6 +84,31 @@ void prefer_huge_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] size
 #endif
 }
 
+#if defined(__linux__)
+std::byte* map_shared(size_t bytes, FileHandle& file) {
+    file = ::memfd_create("pixelmill", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file == no_file) return nullptr;
+    const auto size = static_cast<off_t>(bytes);
+    // Sealed, because reading memory after the end of its file ends a process.
+    if (::fchmod(file, S_IRUSR | S_IWUSR) == 0 && ::fallocate(file, 0, 0, size) == 0 &&
+        ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
+        void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+        if (memory != MAP_FAILED) return static_cast<std::byte*>(memory);
+    }
+    close_file(file);
+    file = no_file;
+    return nullptr;
+}
+
+void unmap_shared(std::byte* memory, size_t bytes, FileHandle file) {
+    ::munmap(memory, bytes);
+    close_file(file);
+}
+#else
+std::byte* map_shared(size_t, FileHandle&) { return nullptr; }
+void unmap_shared(std::byte*, size_t, FileHandle) {}
+#endif
+
 int64_t thread_nanoseconds() {
     timespec now{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -139,6 +139,9 @@ void free_aligned(std::byte* memory) { _aligned_free(memory); }
 
 void prefer_huge_pages(std::byte*, size_t) {}  // needs a privilege that users do not have
 
+std::byte* map_shared(size_t, FileHandle&) { return nullptr; }
+void unmap_shared(std::byte*, size_t, FileHandle) {}
+
 int64_t thread_nanoseconds() {
     FILETIME created, ended, kernel{}, user{};
     GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user);

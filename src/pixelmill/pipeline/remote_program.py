@@ -112,13 +112,19 @@ class RemoteProgram:
         description: The description.
         seed: The seed of all random numbers.
         threads: How many samples are processed at the same time.
+        shares: Whether the arrays of large outputs are in memory that other processes can map.
+
+    Attributes:
+        executor: The worker threads, which know what memory is shared.
     """
 
-    def __init__(self, description: bytes, *, seed: int, threads: int) -> None:
+    def __init__(self, description: bytes, *, seed: int, threads: int, shares: bool = False) -> None:
         said = json.loads(description)
         limits = Limits(**said["limits"])
         self._pipe = Pipeline.deserialize(said["graph"], seed=seed, num_threads=threads, limits=limits)
         self._schedule = self._pipe._ready()
+        self.executor = _core.Executor(threads, shares)
+        self._schedule.run_on(self.executor)
         found = [fingerprint(reader.index) for reader in self._schedule.plan.readers]
         if found != said["data"]:
             raise DataError(
@@ -158,6 +164,7 @@ class RemoteProgram:
     def close(self) -> None:
         """Stop the threads."""
         self._pipe.close()
+        self.executor.close()
 
 
 def received(trouble: SentTrouble, program: Program) -> Trouble:

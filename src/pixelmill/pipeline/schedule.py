@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pixelmill import _core
 from pixelmill.engine.compile import Key, Plan, is_fetched
-from pixelmill.engine.native import Array, Data, Pending, Result, Samples
+from pixelmill.engine.native import Array, Data, NativeEngine, Pending, Result, Samples
 from pixelmill.engine.selection import Engine, EngineOptions, start_engine
 from pixelmill.engine.worker_thread import signal_stop
 from pixelmill.errors import ArgumentError, DataError, EngineError
@@ -158,6 +159,12 @@ class Schedule:
             raise EngineError("the pipeline has started batches already; set its workers before the first run")
         self._new_engine, self._fetches = new_engine, False
         self._open_source()
+        self.start(self.delivered)
+
+    def run_on(self, executor: _core.Executor) -> None:
+        """Continue on native worker threads that the caller owns and closes."""
+        threads, limits = self._options.threads, self._options.limits
+        self._new_engine = lambda plan, seed: NativeEngine(plan, threads=threads, limits=limits, executor=executor)
         self.start(self.delivered)
 
     def close(self) -> None:

@@ -6,12 +6,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
-from pixelmill.engine.native import Data
+from pixelmill.engine.native import Array, Data
 from pixelmill.pipeline.remote_program import RemoteProgram, SentTrouble
 from pixelmill.ray.connection import import_ray
+from pixelmill.ray.messages import Request, pack_answer
+from pixelmill.ray.shared_memory import Lender, Proof, SentData, prove, share
 
 _MOST_PROGRAMS = 4  # training and validation, and those of another seed
 
@@ -26,45 +25,51 @@ class PipelineActor:
     def __init__(self, threads: int) -> None:
         self._threads = threads
         self._programs: OrderedDict[tuple[str, int], RemoteProgram] = OrderedDict()
+        self._lender = Lender()
         self._lock = threading.Lock()
 
-    def ready(self) -> bool:
-        """Return True, which tells the driver that the actor has started."""
-        return True
+    def ready(self) -> Proof | None:
+        """Tell the driver that the actor has started; return what shows whether it is on the same host."""
+        return prove()
 
     def node(self) -> str:
         """Return the node it runs on."""
         return str(import_ray().get_runtime_context().get_node_id())
 
     def run(
-        self,
-        program: tuple[str, int],
-        description: bytes,
-        epochs: npt.NDArray[np.uint32],
-        numbers: npt.NDArray[np.uint64],
-        items: npt.NDArray[np.int64],
-        inputs: Sequence[Data],
-        fill: bool,
-    ) -> tuple[list[Data], list[SentTrouble]]:
-        """Run a batch; see `RemoteProgram.run`.
+        self, message: bytes, inputs: Sequence[Data] = (), description: bytes | None = None
+    ) -> bytes | tuple[Sequence[SentData], list[SentTrouble]] | None:
+        """Run a batch; see `RemoteProgram.run`. Return None if the program is not known without its description.
 
         Args:
-            program: The name of the program, and the seed.
-            description: Its description.
-            epochs: The epoch of each sample.
-            numbers: The number of each sample in its dataset.
-            items: The item of every reader for each sample.
+            message: A `Request`.
             inputs: The data of external sources.
-            fill: Whether samples that fail become gray images.
+            description: The description of the program, unless a batch of it was run here.
         """
-        return self._built(program, description).run(epochs, numbers, items, inputs, fill=fill)
+        request = Request.unpacked(message)
+        self._lender.take_back(request.returned)
+        held: list[Array] = []
+        try:
+            built = self._built(request.program, description, shares=request.ticket is not None)
+            if built is None or self._lender.is_unwanted(request.ticket):
+                return None
+            outputs, troubles = built.run(request.epochs, request.numbers, request.items, inputs, fill=request.fill)
+            sent: Sequence[SentData] = outputs
+            if request.ticket is not None:
+                sent, held = share(outputs, built.executor)
+            return pack_answer(sent, troubles) or (sent, troubles)
+        finally:
+            if request.ticket is not None:
+                self._lender.lend(request.ticket, held)
 
-    def _built(self, program: tuple[str, int], description: bytes) -> RemoteProgram:
+    def _built(self, program: tuple[str, int], description: bytes | None, *, shares: bool) -> RemoteProgram | None:
         """Return a program, built by the first of the threads that ask for it."""
         with self._lock:
             found = self._programs.pop(program, None)
             if found is None:
-                found = RemoteProgram(description, seed=program[1], threads=self._threads)
+                if description is None:
+                    return None
+                found = RemoteProgram(description, seed=program[1], threads=self._threads, shares=shares)
             self._programs[program] = found
             # The oldest one is not closed: a batch of it may be running. Its threads end when it is freed.
             while len(self._programs) > _MOST_PROGRAMS:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from pixelmill.errors import EngineError
 from pixelmill.log import log
 from pixelmill.ray.actor import PipelineActor
+from pixelmill.ray.shared_memory import Loans, Proof, is_here
 
 Reference = Any  # a `ray.ObjectRef`
 _MOST_FAILED_STARTS = 3
@@ -22,11 +24,15 @@ class Member:
         handle: The actor.
         started: The reference that is there when the actor has started.
         is_ready: Whether it has started.
+        process: Its process, if it shares memory with this one.
+        number: Another number for each actor.
     """
 
     handle: Any
     started: Reference
     is_ready: bool = False
+    process: int | None = None
+    number: int = field(default_factory=count().__next__)
 
 
 @dataclass(eq=False)
@@ -39,6 +45,7 @@ class Crew:
         in_flight: The most batches of a pipeline that an actor has at a time.
         resources: Other resources of Ray that an actor takes.
         timeout: How many seconds to wait for an actor if there is none.
+        loans: What is in the memory of actors on this host; None to get all batches through the object store.
         members: The actors.
     """
 
@@ -47,6 +54,7 @@ class Crew:
     in_flight: int
     resources: Mapping[str, float]
     timeout: float
+    loans: Loans | None
     members: list[Member] = field(default_factory=list)
     _failed_starts: int = 0
 
@@ -84,7 +92,7 @@ class Crew:
 
     def _welcome(self, member: Member) -> None:
         try:
-            self.ray.get(member.started)
+            proof: Proof | None = self.ray.get(member.started)
         except self.ray.exceptions.RayError as error:
             self._failed_starts += 1
             if self._failed_starts >= _MOST_FAILED_STARTS:
@@ -95,6 +103,8 @@ class Crew:
             self.replace(member, str(error))
         else:
             member.is_ready, self._failed_starts = True, 0
+            if self.loans is not None and proof is not None and is_here(proof):
+                member.process = proof.process
 
     def wait_for_all(self) -> None:
         """Wait until all actors have started."""
@@ -133,6 +143,8 @@ class Crew:
         self.members.clear()
 
     def _end(self, member: Member) -> None:
+        if self.loans is not None:
+            self.loans.forget(member.number)
         try:
             self.ray.kill(member.handle)
         except (self.ray.exceptions.RayError, RuntimeError) as error:  # it has ended, or the connection has

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from pixelmill.engine.compile import Plan
 from pixelmill.engine.native import Data, Pending, Result, Samples
 from pixelmill.engine.worker_thread import CLOSED, WorkerThread
 from pixelmill.errors import DataError, EngineError, PixelmillError
+from pixelmill.log import log
 from pixelmill.pipeline.remote_program import Program, SentTrouble, received
 from pixelmill.ray.crew import Crew, Member, Reference
+from pixelmill.ray.messages import Request, unpack_answer
+from pixelmill.ray.shared_memory import SentData, Ticket, receive
+from pixelmill.types import Array
 
 _MOST_LOSSES = 5  # actors that may be lost while they run the same batch
 
@@ -30,8 +34,9 @@ class _Batch:
         fill: Whether samples that fail become gray images.
         member: The actor that runs it; None as long as all of them have enough to do.
         reference: Its result.
+        ticket: Keeps the result where it is in the memory of the actor; None if it is in the object store.
         is_finished: Whether the result is there.
-        made: The result, in the memory of the object store.
+        made: The result, in the memory of the actor or of the object store.
         failure: The error that ended it.
         losses: How many actors were lost while they ran it.
     """
@@ -40,6 +45,7 @@ class _Batch:
     fill: bool
     member: Member | None = None
     reference: Reference | None = None
+    ticket: Ticket | None = None
     is_finished: bool = False
     made: tuple[Sequence[Data], Sequence[SentTrouble]] = ((), ())
     failure: PixelmillError | None = None
@@ -66,6 +72,7 @@ class RayEngine:
         self._program = program
         self._name = program.key, seed
         self._description = self._ray.put(program.description)
+        self._taught: set[Member] = set()  # actors that know the description
         self._open: list[_Batch] = []
         self._process = os.getpid()
         self._is_closed = False
@@ -117,9 +124,18 @@ class RayEngine:
 
     def _start(self, batch: _Batch, member: Member) -> None:
         samples = batch.samples
-        inputs = [samples.inputs[key] for key in self.plan.inputs]
+        number, returned, loans = None, [], self._crew.loans
+        batch.ticket = None
+        if loans is not None and member.process is not None:
+            batch.ticket = loans.ticket(member.number, member.process)
+            number, returned = batch.ticket.number, loans.returned(member.number)
         who = samples.epochs, samples.numbers, samples.items
-        batch.reference = member.handle.run.remote(self._name, self._description, *who, inputs, batch.fill)
+        given: list[object] = [Request(self._name, batch.fill, number, returned, *who).packed()]
+        if self.plan.inputs or member not in self._taught:
+            given.append([samples.inputs[key] for key in self.plan.inputs])
+        if member not in self._taught:
+            given.append(self._description)
+        batch.reference = member.handle.run.remote(*given)
         batch.member = member
 
     def _result(self, batch: _Batch) -> Result:
@@ -134,18 +150,43 @@ class RayEngine:
         self._open.remove(batch)
         if batch.failure is not None:
             raise batch.failure
-        return self._received(*batch.made)
+        return self._taken(batch)
 
     def _collect(self, batch: _Batch) -> None:
-        """Wait for a batch that an actor runs. What is in the object store is not copied."""
+        """Wait for a batch that an actor runs. What is in shared memory or the object store is not copied."""
+        assert batch.member is not None
         try:
-            batch.made = self._ray.get(batch.reference)
+            made = self._ray.get(batch.reference)
         except self._ray.exceptions.RayTaskError as error:
             batch.failure = _translated(error)
         except self._ray.exceptions.RayError as error:
             self._lose(batch, error)
             return
+        else:
+            if made is None:  # the actor has built other programs since, and dropped this one
+                self._taught.discard(batch.member)
+                self._start(batch, batch.member)
+                return
+            self._taught.add(batch.member)
+            if not self._map(batch, *(unpack_answer(made) if isinstance(made, bytes) else made)):
+                return
         batch.is_finished = True
+
+    def _map(self, batch: _Batch, sent: Sequence[SentData], troubles: Sequence[SentTrouble]) -> bool:
+        """Map what is in the memory of the actor. If this fails, give the batch back to be run again."""
+        member, ticket, loans = batch.member, batch.ticket, self._crew.loans
+        assert member is not None
+        if ticket is None or loans is None:
+            batch.made = cast("Sequence[Data]", sent), troubles
+            return True
+        try:
+            batch.made = receive(sent, ticket, loans), troubles
+        except (OSError, ValueError) as error:  # the actor has ended, or this process has too many open files
+            log.debug("pixelmill: shared memory of an actor cannot be mapped: %s", error)
+            member.process = None
+            batch.member = batch.reference = batch.ticket = None
+            return False
+        return True
 
     def _lose(self, batch: _Batch, error: Exception) -> None:
         """Replace the actor of a batch. All batches that it has not finished are run by others."""
@@ -160,15 +201,20 @@ class RayEngine:
             batch.is_finished = True
             batch.failure = EngineError(f"ray: {batch.losses} actors were lost while they ran the same batch\n{error}")
 
-    def _received(self, outputs: Sequence[Data], troubles: Sequence[SentTrouble]) -> Result:
-        return Result([_owned(data) for data in outputs], [received(trouble, self._program) for trouble in troubles])
+    def _taken(self, batch: _Batch) -> Result:
+        (outputs, troubles), ticket = batch.made, batch.ticket
+        batch.made, batch.ticket = ((), ()), None  # the arrays alone keep the memory of the actor
+        loans = self._crew.loans
+        may_keep = ticket is None or loans is None or loans.may_keep(ticket)
+        found = [received(trouble, self._program) for trouble in troubles]
+        return Result([_owned(data, copy=not may_keep) for data in outputs], found)
 
 
-def _owned(data: Data) -> Data:
+def _owned(data: Data, *, copy: bool) -> Data:
     """Copy a batch out of the object store, whose memory is read-only and is needed for the next batches."""
     if isinstance(data, np.ndarray):
-        return data if data.flags.writeable else data.copy()
-    return [sample if sample is None or sample.flags.writeable else sample.copy() for sample in data]
+        return data.copy() if copy or not data.flags.writeable else data
+    return [sample if sample is None else cast("Array", _owned(sample, copy=copy)) for sample in data]
 
 
 def _translated(error: Any) -> PixelmillError:

@@ -15,6 +15,9 @@ from pixelmill.pipeline.remote_program import Program, use_workers
 from pixelmill.ray.connection import connect
 from pixelmill.ray.crew import Crew
 from pixelmill.ray.engine import RayEngine
+from pixelmill.ray.shared_memory import Loans
+
+_LEAST_KEPT = 4  # batches that a program may keep in shared memory, even with one actor
 
 
 class RayWorkers:
@@ -35,6 +38,8 @@ class RayWorkers:
         address: The cluster; by default the running one, or a new one on this machine.
         resources: Other resources of Ray that an actor takes, such as `{"cpu_node": 1}`, to choose nodes.
         timeout: How many seconds to wait if no actor can be started.
+        shared_memory: Whether actors on the host of this process hand over batches in shared memory. Without it, and
+            from other hosts, batches go through Ray's object store.
 
     Example:
         >>> workers = RayWorkers(8, threads=4)  # doctest: +SKIP
@@ -50,6 +55,7 @@ class RayWorkers:
         address: str | None = None,
         resources: Mapping[str, float] | None = None,
         timeout: float = 300,
+        shared_memory: bool = True,
     ) -> None:
         for name, value in {"actors": actors, "threads": threads, "in_flight": in_flight}.items():
             if not isinstance(value, int) or value < 1:
@@ -57,7 +63,8 @@ class RayWorkers:
         if not timeout > 0:
             raise ArgumentError(f"RayWorkers: timeout must be above 0, got {timeout!r}")
         ray, self._owns_connection = connect(address)
-        self._crew = Crew(ray, threads, in_flight, dict(resources or {}), timeout)
+        loans = Loans(max(_LEAST_KEPT, actors * in_flight)) if shared_memory else None
+        self._crew = Crew(ray, threads, in_flight, dict(resources or {}), timeout, loans)
         self._actors = actors
         self._is_closed = False
         self._process = os.getpid()
@@ -67,6 +74,11 @@ class RayWorkers:
     def depth(self) -> int:
         """How many batches are in progress at the same time."""
         return self._actors * self._crew.in_flight
+
+    @property
+    def sharing(self) -> int:
+        """How many of the actors that have started share memory with this process."""
+        return sum(member.process is not None for member in self._crew.members)
 
     def attach(self, pipeline: Pipeline) -> Pipeline:
         """Make the actors run the batches of a pipeline, from the next batch on; return the pipeline.
