@@ -7,11 +7,22 @@
 
 namespace pixelmill {
 
-ThreadState::ThreadState()
-    : jpeg(std::make_unique<JpegReader>()),
-      jpeg_writer(std::make_unique<JpegWriter>()),
-      pack(std::make_unique<PackDecoder>()) {}
+namespace {
+
+template <class T>
+T& on_demand(std::unique_ptr<T>& tool) {
+    if (tool == nullptr) tool = std::make_unique<T>();
+    return *tool;
+}
+
+}  // namespace
+
+ThreadState::ThreadState() = default;
 ThreadState::~ThreadState() = default;
+
+JpegReader& ThreadState::jpeg_reader() { return on_demand(jpeg_reader_); }
+JpegWriter& ThreadState::jpeg_writer() { return on_demand(jpeg_writer_); }
+PackDecoder& ThreadState::pack_decoder() { return on_demand(pack_decoder_); }
 
 const File& ThreadState::file_of_records(const std::string& path) {
     if (file_ == nullptr || path_ != path) {

@@ -44,9 +44,11 @@ struct ThreadState {
     ThreadState();
     ~ThreadState();
     Arena arena;
-    std::unique_ptr<JpegReader> jpeg;
-    std::unique_ptr<JpegWriter> jpeg_writer;
-    std::unique_ptr<PackDecoder> pack;
+
+    // Made when a sample first needs them: most programs need one of the three.
+    JpegReader& jpeg_reader();
+    JpegWriter& jpeg_writer();
+    PackDecoder& pack_decoder();
 
     // The values of the program that is being run, and those of its current step.
     struct Slots {
@@ -58,6 +60,9 @@ struct ThreadState {
     const File& file_of_records(const std::string& path);
 
    private:
+    std::unique_ptr<JpegReader> jpeg_reader_;
+    std::unique_ptr<JpegWriter> jpeg_writer_;
+    std::unique_ptr<PackDecoder> pack_decoder_;
     std::string path_;
     std::unique_ptr<File> file_;
 };

@@ -38,7 +38,7 @@ Value finish(Context& context, const Value& part, const ImageInfo& info, const D
 }
 
 void read_jpeg(Context& context, Bytes file, const JpegRequest& request, const View<uint8_t>& out) {
-    JpegReader& reader = *context.thread.jpeg;
+    JpegReader& reader = context.thread.jpeg_reader();
     reader.open(file, context.limits);
     reader.decode(request, out);
     // First, so that the message is about the loss.
@@ -50,7 +50,7 @@ void read_jpeg(Context& context, Bytes file, const JpegRequest& request, const V
 // Reads what a decode needs of an image of which only the beginning is there.
 void read_ranges(Context& context, SparseImage& image, Bytes file, const JpegRequest& request) {
     const File& source = context.thread.file_of_records(image.path);
-    for (const ByteRange& range : context.thread.pack->ranges(file, file.size(), request)) {
+    for (const ByteRange& range : context.thread.pack_decoder().ranges(file, file.size(), request)) {
         const int64_t first = std::max(image.have, static_cast<int64_t>(range.offset));
         const auto end = static_cast<int64_t>(range.offset + range.length);
         if (first < end) source.read(image.data + first, end - first, image.offset + first);
@@ -58,7 +58,7 @@ void read_ranges(Context& context, SparseImage& image, Bytes file, const JpegReq
 }
 
 void unpack(Context& context, Bytes file, const JpegRequest& request, const View<uint8_t>& out) {
-    PackDecoder& decoder = *context.thread.pack;
+    PackDecoder& decoder = context.thread.pack_decoder();
     for (SparseImage& image : context.sparse) {
         if (image.data == file.data()) read_ranges(context, image, file, request);
     }

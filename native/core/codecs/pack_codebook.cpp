@@ -76,16 +76,13 @@ Registry& registry() {
 
 int pack_payload_length(const PackWidths& widths) { return Fields(widths).length; }
 
-PackBook::PackBook(const PackWidthsList& given) : widths(given), covering{} {
-    for (size_t number = 0; number < pack_profiles; ++number) {
-        expand(number);
-        expand_quads(number);
-        for (size_t k = 0; k < 64; ++k) {
-            const size_t widest = k == 0 ? covering[k].size() - 1 : widths[number][k];
-            for (size_t width = 0; width <= widest; ++width)
-                covering[k][width].words[number / 64] |= uint64_t{1} << (number % 64);
-        }
-    }
+PackBook::PackBook(const PackWidthsList& given) : widths(given) {
+    for (size_t number = 0; number < pack_profiles; ++number) expand(number);
+}
+
+const PackWritingTables& PackBook::writing() const {
+    std::call_once(made_, [this] { writing_ = std::make_unique<const PackWritingTables>(*this); });
+    return *writing_;
 }
 
 void PackBook::expand(size_t number) {
@@ -104,7 +101,6 @@ void PackBook::expand(size_t number) {
         for (size_t column = 0; column < 8; ++column) {
             const size_t k = 8 * row + column, lane = 8 * (row % 2) + column;
             const int width = wide[k], byte = width > 0 ? fields.bit[k] / 8 - first : 0, bit = fields.bit[k] % 8;
-            bits[number][k] = static_cast<uint16_t>(fields.bit[k]);
             pair.source[2 * lane] = static_cast<uint8_t>(byte);
             pair.source[2 * lane + 1] = static_cast<uint8_t>(byte + 1);
             pair.up[lane] = static_cast<uint16_t>(width > 0 ? 1u << (16 - width - bit) : 0);
@@ -113,16 +109,22 @@ void PackBook::expand(size_t number) {
     }
 }
 
-void PackBook::expand_quads(size_t number) {
-    PackQuads& made = quads[number];
-    made = {};
-    int bit = 0;
-    for (size_t k = 0; k < 64; ++k) {
-        const uint64_t width = widths[number][k];
-        made.fields[k / 4] |= ((uint64_t{1} << width) - 1) << k % 4 * 16;
-        made.used |= (width > 0 ? 1u : 0u) << k / 4;
-        made.gaps = made.gaps || (width > 0 && bits[number][k] != bit);
-        bit += static_cast<int>(width);
+PackWritingTables::PackWritingTables(const PackBook& book) : quads{}, covering{} {
+    for (size_t number = 0; number < pack_profiles; ++number) {
+        const PackWidths& widths = book.widths[number];
+        const Fields fields(widths);
+        PackQuads& made = quads[number];
+        int bit = 0;
+        for (size_t k = 0; k < 64; ++k) {
+            const uint64_t width = widths[k];
+            bits[number][k] = static_cast<uint16_t>(fields.bit[k]);
+            made.fields[k / 4] |= ((uint64_t{1} << width) - 1) << k % 4 * 16;
+            made.used |= (width > 0 ? 1u : 0u) << k / 4;
+            made.gaps = made.gaps || (width > 0 && fields.bit[k] != bit);
+            bit += static_cast<int>(width);
+            const size_t widest = k == 0 ? covering[k].size() - 1 : width;
+            for (size_t w = 0; w <= widest; ++w) covering[k][w].words[number / 64] |= uint64_t{1} << (number % 64);
+        }
     }
 }
 

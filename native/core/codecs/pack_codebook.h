@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "bytes.h"
@@ -42,6 +43,20 @@ struct alignas(32) PackProfileSet {
     std::array<uint64_t, 4> words;
 };
 
+class PackBook;
+
+// What only writers need of it.
+struct PackWritingTables {
+    explicit PackWritingTables(const PackBook& book);
+
+    std::array<std::array<uint16_t, 64>, pack_profiles> bits;  // of the payload at which each field begins
+    std::array<PackQuads, pack_profiles> quads;
+
+    // covering[k][w]: the profiles with at least w bits for coefficient k. The first one is no matter of profiles, so
+    // all of them are in its sets.
+    std::array<std::array<PackProfileSet, 17>, 64> covering;
+};
+
 // The profiles for blocks of luma or of chroma.
 class PackBook {
    public:
@@ -52,17 +67,15 @@ class PackBook {
     std::array<uint8_t, pack_profiles> length;               // of the payload
     std::array<uint8_t, pack_profiles> last;                 // as BlockRow wants it, for any block of the profile
     std::array<PackWidths, pack_profiles> widths;
-    std::array<std::array<uint16_t, 64>, pack_profiles> bits;  // of the payload at which each field begins
 
-    std::array<PackQuads, pack_profiles> quads;
-
-    // covering[k][w]: the profiles with at least w bits for coefficient k. The first one is no matter of profiles, so
-    // all of them are in its sets.
-    std::array<std::array<PackProfileSet, 17>, 64> covering;
+    // Made when they are first asked for: programs that only read do without.
+    const PackWritingTables& writing() const;
 
    private:
     void expand(size_t number);
-    void expand_quads(size_t number);
+
+    mutable std::once_flag made_;
+    mutable std::unique_ptr<const PackWritingTables> writing_;
 };
 
 // Bytes that a payload of these widths takes.

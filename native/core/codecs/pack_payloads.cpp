@@ -34,9 +34,9 @@ END_WIDE_BLOCKS_CODE
 
 bool choose_profiles(uint8_t* ids, uint64_t* nonzero, const int16_t* blocks, size_t count, const PackBook& book) {
 #if PIXELMILL_WIDE_BLOCKS
-    if (uses_wide_blocks()) return wide_blocks::choose_profiles(ids, nonzero, blocks, count, book);
+    if (uses_wide_blocks()) return wide_blocks::choose_profiles(ids, nonzero, blocks, count, book.writing());
 #endif
-    return AT_THIS_LEVEL(choose_profiles)(ids, nonzero, blocks, count, book);
+    return AT_THIS_LEVEL(choose_profiles)(ids, nonzero, blocks, count, book.writing());
 }
 
 void write_payloads(uint8_t* to, const uint8_t* ids, const uint64_t* nonzero, const int16_t* blocks, size_t count,

@@ -60,9 +60,9 @@ inline size_t Places::operator[](size_t k) const { return 17 * k + static_cast<s
 
 // The first profile whose fields hold a block; -1 when none does. Four coefficients at a time, so that the processor
 // can predict where the loop ends. Where none is left it takes the first coefficient, which excludes no profile.
-inline int first_fit(const int16_t* block, uint64_t nonzero, const PackBook& book) {
+inline int first_fit(const int16_t* block, uint64_t nonzero, const PackWritingTables& tables) {
     const Places places(block);
-    const PackProfileSet* const sets = book.covering.front().data();
+    const PackProfileSet* const sets = tables.covering.front().data();
     Profiles fit = ~Profiles{};
     while (nonzero != 0) {
         for (int i = 0; i < 4; ++i, nonzero &= nonzero - 1) {
@@ -73,11 +73,12 @@ inline int first_fit(const int16_t* block, uint64_t nonzero, const PackBook& boo
     return first_of(fit);
 }
 
-bool choose_profiles(uint8_t* ids, uint64_t* nonzero, const int16_t* blocks, size_t count, const PackBook& book) {
+bool choose_profiles(uint8_t* ids, uint64_t* nonzero, const int16_t* blocks, size_t count,
+                     const PackWritingTables& tables) {
     const auto nonzero_of = pack_kernels().nonzero;
     for (size_t i = 0; i < count; ++i, blocks += 64) {
         nonzero[i] = nonzero_of(blocks) & ~uint64_t{1};
-        const int id = first_fit(blocks, nonzero[i], book);
+        const int id = first_fit(blocks, nonzero[i], tables);
         if (id < 0) return false;
         ids[i] = static_cast<uint8_t>(id);
     }
@@ -123,16 +124,17 @@ inline void write_quads(uint8_t* to, const int16_t* block, const PackQuads& quad
 
 void write_payloads(uint8_t* to, const uint8_t* ids, const uint64_t* nonzero, const int16_t* blocks, size_t count,
                     const PackBook& book) {
+    const PackWritingTables& tables = book.writing();
     for (size_t i = 0; i < count; ++i, blocks += 64) {
         const size_t id = ids[i];
 #if AVX2_CODE && PIXELMILL_BMI2
-        if (!book.quads[id].gaps) {
-            write_quads(to, blocks, book.quads[id]);
+        if (!tables.quads[id].gaps) {
+            write_quads(to, blocks, tables.quads[id]);
             to += book.length[id];
             continue;
         }
 #endif
-        write_fields(to, blocks, nonzero[i], book.widths[id], book.bits[id]);
+        write_fields(to, blocks, nonzero[i], book.widths[id], tables.bits[id]);
         to += book.length[id];
     }
 }

@@ -19,8 +19,9 @@ inline __m512i places_of(__m512i values, int first) {
                             _mm512_add_epi16(_mm512_mullo_epi16(numbers, _mm512_set1_epi16(17)), _mm512_set1_epi16(1)));
 }
 
-bool choose_profiles(uint8_t* ids, uint64_t* nonzero, const int16_t* blocks, size_t count, const PackBook& book) {
-    const PackProfileSet* const sets = book.covering.front().data();
+bool choose_profiles(uint8_t* ids, uint64_t* nonzero, const int16_t* blocks, size_t count,
+                     const PackWritingTables& tables) {
+    const PackProfileSet* const sets = tables.covering.front().data();
     for (size_t i = 0; i < count; ++i, blocks += 64) {
         const __m512i low = _mm512_loadu_si512(blocks), high = _mm512_loadu_si512(blocks + 32);
         const __mmask32 low_used = _mm512_test_epi16_mask(low, low) & ~1u,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <stdexcept>
 
 #include "filters.h"
@@ -94,6 +93,24 @@ class Triangles {
             }
         }
         quantize(sum);
+        for (int k = support_; k < 4; ++k) std::fill_n(fixed_[k], batch, 0);
+    }
+
+    // Whether all of the first `count` are what `taps` returns some for.
+    bool plain(int count, int64_t base, int64_t source) const {
+        int32_t special = 0;
+        for (int j = 0; j < count; ++j) special |= weight_[0][j] == 0 || ends_[j] < 2 ? 1 : 0;
+        const auto [low, high] = std::minmax(at_[0], at_[count - 1]);  // outputs ascend or descend all the way
+        return special == 0 && low + base >= 0 && high + base + support_ <= source;
+    }
+
+    // All taps of such outputs: where they begin, counted from `origin`, how many they are, and four weights for each.
+    void four_taps(int count, int32_t origin, int32_t* first, int32_t* taps, int16_t* fixed) const {
+        for (int j = 0; j < count; ++j) first[j] = at_[j] - origin;
+        std::copy_n(ends_, count, taps);
+        for (int j = 0; j < count; ++j) {
+            for (int k = 0; k < 4; ++k) fixed[4 * j + k] = static_cast<int16_t>(fixed_[k][j]);
+        }
     }
 
     // Returns no taps where the general code is needed.
@@ -121,20 +138,28 @@ class Triangles {
     }
 
     int support_;
-    int32_t at_[batch], ends_[batch] = {}, fixed_[most_taps][batch];
+    int32_t at_[batch], ends_[batch] = {}, fixed_[most_taps][batch];  // of these, four at least are filled
     float weight_[most_taps][batch];
 };
 
 int64_t padded(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
+
+bool in_order(const int32_t* first, int32_t count, bool descends) {
+    int32_t out_of_order = 0;
+    const int32_t sign = descends ? -1 : 1;
+    for (int32_t i = 1; i < count; ++i) out_of_order |= sign * (first[i] - first[i - 1]) < 0 ? 1 : 0;
+    return out_of_order == 0;
+}
 
 // Makes `first` ascend or descend all the way, and all outputs read `taps` pixels inside the image: those that need
 // fewer start earlier, with zeros before theirs. Then copies the last output as often as vector code may read it.
 template <class T>
 void align(AxisPlan& plan, T* weights, int32_t* first, const int32_t* taps, int64_t extent) {
     const int32_t last = plan.count - 1;
-    const bool descends = first[0] > first[last];
+    const bool descends = first[0] > first[last], ordered = in_order(first, plan.count, descends);
     int32_t lowest = first[descends ? 0 : last];
-    for (int32_t n = 0; n < plan.count; ++n) {
+    for (int32_t i = 0; i < plan.count && ordered; ++i) plan.taps = std::max(plan.taps, taps[i]);
+    for (int32_t n = 0; n < plan.count && !ordered; ++n) {
         const int32_t i = descends ? n : last - n;
         lowest = std::min(lowest, first[i]);
         plan.taps = std::max(plan.taps, first[i] + taps[i] - lowest);
@@ -144,6 +169,7 @@ void align(AxisPlan& plan, T* weights, int32_t* first, const int32_t* taps, int6
         const int32_t i = descends ? n : last - n;
         lowest = std::min(lowest, first[i]);
         const auto from = static_cast<int32_t>(std::min<int64_t>(lowest, extent - plan.taps));
+        if (from == first[i] && ordered) break;  // and so do all others
         if (from == first[i]) continue;
         T* mine = weights + int64_t{i} * plan.stride;
         std::copy_backward(mine, mine + taps[i], mine + taps[i] + first[i] - from);
@@ -221,6 +247,63 @@ Memory memory_for(AxisPlan& plan, const AxisFilter& filter, int64_t source, Weig
     return memory;
 }
 
+void check_inside(const Memory& memory, int32_t count, int64_t extent) {
+    const auto end = static_cast<int32_t>(extent);
+    int32_t beyond = 0;
+    for (int32_t i = 0; i < count; ++i) beyond |= memory.first[i] < 0 || memory.first[i] + memory.taps[i] > end ? 1 : 0;
+    if (beyond != 0) throw std::logic_error(outside);
+}
+
+// Fills in the outputs of one axis.
+class AxisWriter {
+   public:
+    AxisWriter(const Axis& axis, const AxisFilter& filter, int64_t base, int32_t stride, const Memory& memory)
+        : axis_(axis),
+          filter_(filter),
+          base_(base),
+          source_(static_cast<int64_t>(axis.source)),
+          origin_(static_cast<int64_t>(axis.origin)),
+          stride_(stride),
+          nearest_(filter.filter == Filter::nearest),
+          memory_(memory) {}
+
+    void write(int32_t count) const {
+        const bool triangles = memory_.fixed != nullptr && filter_.filter == Filter::triangular &&
+                               filter_.support <= std::min<int64_t>(source_, Triangles::most_taps);
+        for (int32_t i = 0; i < count && !triangles; ++i) write_one(i, nullptr);
+        for (int32_t i = 0; i < count && triangles; i += Triangles::batch) {
+            const Triangles several(filter_, wanted(axis_, i), axis_.flip != 0 ? -1 : 1);
+            const int32_t end = std::min(count, i + Triangles::batch);
+            if (stride_ == 4 && several.plain(end - i, base_, source_)) {
+                several.four_taps(end - i, static_cast<int32_t>(origin_ - base_), memory_.first + i, memory_.taps + i,
+                                  memory_.fixed + int64_t{4} * i);
+            } else {
+                for (int32_t one = i; one < end; ++one) write_one(one, &several);
+            }
+        }
+    }
+
+   private:
+    void write_one(int32_t i, const Triangles* several) const {
+        const int64_t at = int64_t{i} * stride_;
+        Taps taps{memory_.first[i], 1};
+        if (several != nullptr) taps = several->taps(i % Triangles::batch, base_, source_, memory_.fixed + at);
+        const bool quantized = several != nullptr && taps.count > 0;
+        if (!nearest_ && !quantized) taps = taps_of(filter_, wanted(axis_, i), base_, source_, memory_.weight);
+        if (!nearest_) memory_.first[i] = static_cast<int32_t>(taps.first - origin_);
+        memory_.taps[i] = taps.count;
+        if (memory_.fixed != nullptr && !quantized) quantize(memory_.fixed + at, memory_.weight, taps.count);
+        if (memory_.real != nullptr) std::copy_n(memory_.weight, taps.count, memory_.real + at);
+    }
+
+    const Axis& axis_;
+    const AxisFilter& filter_;
+    int64_t base_, source_, origin_;
+    int32_t stride_;
+    bool nearest_;
+    const Memory& memory_;
+};
+
 AxisPlan plan_axis(const Axis& axis, const AxisFilter& filter, bool innermost, int64_t base, int64_t extent,
                    Weights kind, Arena& arena) {
     AxisPlan plan;
@@ -229,28 +312,11 @@ AxisPlan plan_axis(const Axis& axis, const AxisFilter& filter, bool innermost, i
     plan.out = static_cast<float>(axis.out);
     plan.span = static_cast<float>(std::fabs(axis.high - axis.low));
     plan.overshoots = filter.filter == Filter::cubic || filter.filter == Filter::lanczos3;
-    const auto source = static_cast<int64_t>(axis.source), origin = static_cast<int64_t>(axis.origin);
-    const Memory memory = memory_for(plan, filter, source, kind, arena);
-    const bool nearest = filter.filter == Filter::nearest;
-    if (nearest) nearest_pixels(memory.first, filter, axis, innermost, base, extent);
+    const Memory memory = memory_for(plan, filter, static_cast<int64_t>(axis.source), kind, arena);
+    if (filter.filter == Filter::nearest) nearest_pixels(memory.first, filter, axis, innermost, base, extent);
     memory.weight[0] = 1;
-    const bool triangles = kind == Weights::fixed && filter.filter == Filter::triangular &&
-                           filter.support <= std::min<int64_t>(source, Triangles::most_taps);
-    std::optional<Triangles> several;
-    for (int32_t i = 0; i < plan.count; ++i) {
-        const int64_t at = int64_t{i} * plan.stride;
-        const int j = i % Triangles::batch;
-        if (triangles && j == 0) several.emplace(filter, wanted(axis, i), axis.flip != 0 ? -1 : 1);
-        Taps taps{memory.first[i], 1};
-        if (triangles) taps = several->taps(j, base, source, memory.fixed + at);
-        const bool quantized = triangles && taps.count > 0;
-        if (!nearest && !quantized) taps = taps_of(filter, wanted(axis, i), base, source, memory.weight);
-        if (!nearest) memory.first[i] = static_cast<int32_t>(taps.first - origin);
-        memory.taps[i] = taps.count;
-        if (memory.first[i] < 0 || memory.first[i] + taps.count > extent) throw std::logic_error(outside);
-        if (memory.fixed != nullptr && !quantized) quantize(memory.fixed + at, memory.weight, taps.count);
-        if (memory.real != nullptr) std::copy_n(memory.weight, taps.count, memory.real + at);
-    }
+    AxisWriter(axis, filter, base, plan.stride, memory).write(plan.count);
+    check_inside(memory, plan.count, extent);
     if (memory.fixed != nullptr) align(plan, memory.fixed, memory.first, memory.taps, extent);
     if (memory.real != nullptr) align(plan, memory.real, memory.first, memory.taps, extent);
     plan.first = memory.first;

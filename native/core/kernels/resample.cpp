@@ -47,7 +47,7 @@ ByteResampler::ByteResampler(const View<const uint8_t>& in, const AxisPlan& vert
       horizontal_(horizontal),
       cells_(in.channels == 1 ? 1 : 4),
       length_((horizontal.count * cells_ + 63) / 64 * 64),
-      kept_(vertical.taps + 3),
+      kept_(vertical.taps + kernels_.rows - 1),
       // One bit less where a filter may overshoot the range of bytes.
       fraction_(horizontal.overshoots ? 6 : 7),
       ring_(arena.take<int16_t>(static_cast<size_t>(length_ * kept_))),
@@ -55,7 +55,9 @@ ByteResampler::ByteResampler(const View<const uint8_t>& in, const AxisPlan& vert
       pixels_(arena.take<uint8_t>(static_cast<size_t>(length_))),
       spread_(arena.take<uint8_t>(static_cast<size_t>(length_))),
       groups_(grouped(arena)) {
-    std::memset(ring_, 0, static_cast<size_t>(length_ * kept_) * sizeof(int16_t));
+    // The passes write all of a row but what pads it.
+    if (length_ != horizontal.count * cells_)
+        std::memset(ring_, 0, static_cast<size_t>(length_ * kept_) * sizeof(int16_t));
     for (uint8_t*& copy : copies_) copy = arena.take<uint8_t>(static_cast<size_t>(in.width * in.pixel));
 }
 
@@ -66,22 +68,41 @@ const TapGroup* ByteResampler::grouped(Arena& arena) const {
     return kernels_.group_taps(groups, horizontal_, static_cast<int>(in_.pixel)) ? groups : nullptr;
 }
 
+bool ByteResampler::few() const {
+    return vertical_.support <= few_taps && !vertical_.overshoots && !horizontal_.overshoots;
+}
+
 // The ring holds the horizontally resampled rows that the next outputs need, so each source row is resampled once. A
-// plan that descends (a vertical flip) is run from its end, because the ring only moves forward.
+// plan that descends (a vertical flip) is run from its end, because the ring only moves forward. Returns the output
+// whose rows are ready: number `i` in this order.
+int32_t ByteResampler::ready_rows(int32_t i) {
+    const bool descending = vertical_.first[0] > vertical_.first[vertical_.count - 1];
+    const int32_t y = descending ? vertical_.count - 1 - i : i, first = vertical_.first[y];
+    need(first);
+    int32_t at = place(first);
+    for (int k = 0; k < vertical_.taps; ++k, at = place_after(at)) rows_[k] = ring_row(at);
+    if (vertical_.taps % 2 != 0) rows_[vertical_.taps] = rows_[vertical_.taps - 1];
+    return y;
+}
+
 void ByteResampler::run(RowSink& sink, const uint8_t* data) {
     in_.data = data;
     next_ = vertical_.low;
-    const bool few = vertical_.support <= few_taps && !vertical_.overshoots && !horizontal_.overshoots;
-    auto* pass = few ? kernels_.vertical_few : kernels_.vertical;
-    const int pairs = (vertical_.taps + 1) / 2;
-    const bool descending = vertical_.first[0] > vertical_.first[vertical_.count - 1];
+    const FloatPlanes* planes = cells_ == 4 && in_.channels == 3 && few() ? sink.planes() : nullptr;
+    if (planes != nullptr && kernels_.planes_few != nullptr) return run_planes(*planes);
+    auto* pass = few() ? kernels_.vertical_few : kernels_.vertical;
     for (int32_t i = 0; i < vertical_.count; ++i) {
-        const int32_t y = descending ? vertical_.count - 1 - i : i;
-        const int32_t first = vertical_.first[y];
-        need(first);
-        for (int k = 0; k < 2 * pairs; ++k) rows_[k] = row(first + std::min(k, vertical_.taps - 1));
+        const int32_t y = ready_rows(i);
         pass(pixels_, rows_, vertical_.fixed + int64_t{y} * vertical_.stride, vertical_.taps, length_, fraction_);
         sink.row(y, pixels_);
+    }
+}
+
+void ByteResampler::run_planes(const FloatPlanes& planes) {
+    for (int32_t i = 0; i < vertical_.count; ++i) {
+        const int32_t y = ready_rows(i);
+        kernels_.planes_few(planes, y, rows_, vertical_.fixed + int64_t{y} * vertical_.stride, vertical_.taps,
+                            horizontal_.count, fraction_);
     }
 }
 
@@ -91,18 +112,19 @@ void ByteResampler::need(int64_t first) {
     if (gap) next_ = first;
     const int64_t last = first + vertical_.taps;
     while (next_ < last) {
-        const int64_t rows = std::min<int64_t>(4, (gap ? last : vertical_.high) - next_);
+        const int64_t rows = std::min<int64_t>(kernels_.rows, (gap ? last : vertical_.high) - next_);
         make(static_cast<int>(rows));
         next_ += rows;
     }
 }
 
 void ByteResampler::make(int rows) {
-    const uint8_t* from[4];
-    int16_t* to[4];
-    for (int r = 0; r < rows; ++r) {
+    const uint8_t* from[most_rows];
+    int16_t* to[most_rows];
+    int32_t at = place(next_);
+    for (int r = 0; r < rows; ++r, at = place_after(at)) {
         from[r] = readable(next_ + r, copies_[r]);
-        to[r] = row(next_ + r);
+        to[r] = ring_row(at);
     }
     if (horizontal_.copies == 1) {
         for (int r = 0; r < rows; ++r) widen(to[r], from[r] + horizontal_.low * in_.pixel);

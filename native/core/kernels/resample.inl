@@ -319,4 +319,5 @@ inline void widen(int16_t* out, const uint8_t* in, int64_t count, int fraction) 
     for (int64_t i = 0; i < count; ++i) out[i] = static_cast<int16_t>(in[i] << fraction);
 }
 
-constexpr ByteResampling byte_resampling{horizontal4, horizontal3, horizontal1, vertical, vertical_few, widen, nullptr};
+constexpr ByteResampling byte_resampling{4,       horizontal4, horizontal3, horizontal1, vertical, vertical_few,
+                                         nullptr, widen,       nullptr};

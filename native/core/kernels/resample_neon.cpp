@@ -173,7 +173,7 @@ void widen(int16_t* out, const uint8_t* in, int64_t count, int fraction) {
 }  // namespace
 
 const ByteResampling byte_resampling{
-    horizontal_pixels<4>, horizontal_pixels<3>, horizontal1, vertical, vertical_few, widen, nullptr};
+    4, horizontal_pixels<4>, horizontal_pixels<3>, horizontal1, vertical, vertical_few, nullptr, widen, nullptr};
 
 }  // namespace pixelmill::neon
 

@@ -40,12 +40,11 @@ inline void group_pairs(TapGroup& group, const AxisPlan& plan, int step, bool ne
         const __m512i from = _mm512_sub_epi32(_mm512_permutexvar_epi32(outputs, first), _mm512_set1_epi32(low));
         __m512i at = _mm512_add_epi32(_mm512_mullo_epi32(from, _mm512_set1_epi32(step)), channels);
         at = _mm512_or_si512(at, _mm512_slli_epi32(_mm512_add_epi32(at, _mm512_set1_epi32(step)), 16));
+        _mm512_store_si512(group.places[half], at);
         for (int pair = 0; pair < (plan.taps + 1) / 2; ++pair) {
             const auto* weights = reinterpret_cast<const int*>(plan.fixed + int64_t{x} * plan.stride + 2 * pair);
             const __m512i both = _mm512_castsi256_si512(_mm256_i32gather_epi32(weights, stride, 2));
-            _mm512_store_si512(group.pairs[pair].places[half], at);
-            _mm512_store_si512(group.pairs[pair].weights[half], _mm512_permutexvar_epi32(outputs, both));
-            at = _mm512_add_epi32(at, _mm512_set1_epi32(2 * step * 0x00010001));
+            _mm512_store_si512(group.weights[pair][half], _mm512_permutexvar_epi32(outputs, both));
         }
     }
 }
@@ -60,6 +59,8 @@ inline bool group_taps(TapGroup* groups, const AxisPlan& plan, int step) {
     return true;
 }
 
+constexpr int most_rows = 8;  // with more of them, the places and weights of a group are loaded less often
+
 template <int step, bool near, int pairs>
 inline void horizontal_eights(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
                               const TapGroup* groups, int64_t ahead, int fraction) {
@@ -71,13 +72,14 @@ inline void horizontal_eights(int16_t* const* out, const uint8_t* const* in, int
     // The upper byte of a word is 0. The fourth channel of pixels that have three is any byte, which is not used.
     const __mmask64 lower = 0x5555555555555555u;
     const __m512i natural = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    const __m512i next_channel = _mm512_set1_epi8(1), next_pair = _mm512_set1_epi8(2 * step);
     for (int32_t x = 0; x < plan.count; x += 8, ++groups) {
         __m512i places[2][pairs], weights[2][pairs];
         for (int half = 0; half < 2; ++half) {
-            for (int p = 0; p < pairs; ++p) {
-                places[half][p] = _mm512_load_si512(groups->pairs[p].places[half]);
-                weights[half][p] = _mm512_load_si512(groups->pairs[p].weights[half]);
-            }
+            places[half][0] = near && half == 1 ? _mm512_add_epi8(places[0][0], next_channel)
+                                                : _mm512_load_si512(groups->places[half]);
+            for (int p = 1; p < pairs; ++p) places[half][p] = _mm512_add_epi8(places[half][p - 1], next_pair);
+            for (int p = 0; p < pairs; ++p) weights[half][p] = _mm512_load_si512(groups->weights[p][near ? 0 : half]);
         }
         for (int r = 0; r < rows; ++r) {
             __m512i sums[2];
@@ -87,7 +89,7 @@ inline void horizontal_eights(int16_t* const* out, const uint8_t* const* in, int
                 sums[half] = half_up;
                 for (int p = 0; p < pairs; ++p) {
                     const __m512i words = _mm512_maskz_permutexvar_epi8(lower, places[half][p], bytes);
-                    sums[half] = _mm512_dpwssd_epi32(sums[half], words, weights[near ? 0 : half][p]);
+                    sums[half] = _mm512_dpwssd_epi32(sums[half], words, weights[half][p]);
                 }
             }
             __m512i packed;
@@ -117,7 +119,9 @@ inline void horizontal_by_pairs(int16_t* const* out, const uint8_t* const* in, i
 template <int step>
 inline void horizontal_pixels(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
                               const TapGroup* groups, int64_t ahead, int fraction) {
-    if (groups == nullptr) return avx2::horizontal_pixels<step>(out, in, rows, plan, ahead, fraction);
+    for (int r = 0; r < rows && groups == nullptr; r += 4)
+        avx2::horizontal_pixels<step>(out + r, in + r, rows - r < 4 ? rows - r : 4, plan, ahead, fraction);
+    if (groups == nullptr) return;
     if (groups->near) return horizontal_by_pairs<step, true>(out, in, rows, plan, groups, ahead, fraction);
     horizontal_by_pairs<step, false>(out, in, rows, plan, groups, ahead, fraction);
 }
@@ -162,6 +166,68 @@ inline void vertical_few(uint8_t* out, const int16_t* const* rows, const int16_t
     }
 }
 
+template <bool streams>
+inline void store16(float* out, __m512 values) {
+    streams ? _mm512_stream_ps(out, values) : _mm512_storeu_ps(out, values);
+}
+
+// As vertical_rounded, which never passes the range of bytes, then pixel_rows().to_planes: sixteen pixels at a time.
+template <int taps, bool streams>
+inline void planes_rounded(float* out, int64_t plane, const Scaling& scaling, const int16_t* const* rows,
+                           const int16_t* weights, int64_t pixels, int fraction) {
+    const __m512i half = _mm512_set1_epi16(static_cast<int16_t>(1 << (fraction - 2)));
+    const __m128i bits = _mm_cvtsi32_si128(fraction - 1);
+    // Words of a channel, four apart, become the lower halves of doublewords.
+    const __m512i words = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
+    const __mmask32 lower = 0x55555555u;
+    __m512i weight[taps], places[3];
+    __m512 subtract[3], multiply[3];
+    for (int k = 0; k < taps; ++k) weight[k] = _mm512_set1_epi16(weights[k]);
+    for (int c = 0; c < 3; ++c) {
+        places[c] = _mm512_add_epi32(words, _mm512_set1_epi32(c));
+        subtract[c] = _mm512_set1_ps(scaling.subtract[c]);
+        multiply[c] = _mm512_set1_ps(scaling.multiply[c]);
+    }
+    for (int64_t x = 0; x < pixels; x += 16) {
+        __m512i low = half, high = half;
+        for (int k = 0; k < taps; ++k) {
+            low = _mm512_add_epi16(low, _mm512_mulhrs_epi16(_mm512_load_si512(rows[k] + 4 * x), weight[k]));
+            high = _mm512_add_epi16(high, _mm512_mulhrs_epi16(_mm512_load_si512(rows[k] + 4 * x + 32), weight[k]));
+        }
+        low = _mm512_srl_epi16(low, bits);
+        high = _mm512_srl_epi16(high, bits);
+        for (int c = 0; c < 3; ++c) {
+            const __m512i one = _mm512_maskz_permutex2var_epi16(lower, low, places[c], high);
+            const __m512 values = _mm512_mul_ps(_mm512_sub_ps(_mm512_cvtepi32_ps(one), subtract[c]), multiply[c]);
+            float* to = out + c * plane + x;
+            if (x + 16 <= pixels)
+                store16<streams>(to, values);
+            else
+                _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << (pixels - x)) - 1), values);
+        }
+    }
+}
+
+template <int taps>
+inline void planes_of_taps(const FloatPlanes& planes, int64_t y, const int16_t* const* rows, const int16_t* weights,
+                           int64_t pixels, int fraction) {
+    float* out = planes.data + y * planes.row;
+    const bool aligned = reinterpret_cast<uintptr_t>(out) % 64 == 0 && planes.plane % 16 == 0;
+    if (planes.streams && aligned)
+        return planes_rounded<taps, true>(out, planes.plane, planes.scaling, rows, weights, pixels, fraction);
+    planes_rounded<taps, false>(out, planes.plane, planes.scaling, rows, weights, pixels, fraction);
+}
+
+inline void planes_few(const FloatPlanes& planes, int64_t y, const int16_t* const* rows, const int16_t* weights,
+                       int taps, int64_t pixels, int fraction) {
+    switch (taps) {
+        case 1: return planes_of_taps<1>(planes, y, rows, weights, pixels, fraction);
+        case 2: return planes_of_taps<2>(planes, y, rows, weights, pixels, fraction);
+        case 3: return planes_of_taps<3>(planes, y, rows, weights, pixels, fraction);
+        default: return planes_of_taps<4>(planes, y, rows, weights, pixels, fraction);
+    }
+}
+
 inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count,
                      int fraction) {
     const int shift = weight_bits + fraction, pairs = (taps + 1) / 2;
@@ -188,5 +254,5 @@ inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* we
     }
 }
 
-constexpr ByteResampling byte_resampling{horizontal4,  horizontal3, avx2::horizontal1, vertical,
-                                         vertical_few, avx2::widen, group_taps};
+constexpr ByteResampling byte_resampling{most_rows,    horizontal4, horizontal3, avx2::horizontal1, vertical,
+                                         vertical_few, planes_few,  avx2::widen, group_taps};

@@ -62,8 +62,8 @@ class JpegDistortion : public Recompressed {
             return View<uint8_t>{reinterpret_cast<uint8_t*>(r.data), r.height, r.width, 3, r.row, pixel, 1};
         };
         PER_THREAD(std::vector<std::byte>, file);  // its memory serves image after image
-        context.thread.jpeg_writer->encode(view(in), quality, ChromaSampling::quarter, file);
-        JpegReader& reader = *context.thread.jpeg;
+        context.thread.jpeg_writer().encode(view(in), quality, ChromaSampling::quarter, file);
+        JpegReader& reader = context.thread.jpeg_reader();
         reader.open(file, context.limits);
         JpegRequest request;
         request.window = {0, 0, out.height, out.width};

@@ -31,8 +31,8 @@ class Encode : public Step {
         PER_THREAD(std::vector<std::byte>, file);  // its memory serves image after image
         if (format_ == "jpeg") {
             const double quality = argument(in.quality, std::string(name) + ": quality");
-            context.thread.jpeg_writer->encode(view(context, x, true),
-                                               static_cast<int>(std::clamp(quality, 1.0, 100.0)), sampling_, file);
+            context.thread.jpeg_writer().encode(view(context, x, true),
+                                                static_cast<int>(std::clamp(quality, 1.0, 100.0)), sampling_, file);
         } else if (format_ == "bmp") {
             encode_bmp(view(context, x, false), 0, file);
         } else {

@@ -15,7 +15,12 @@ class RasterSink : public RowSink {
         : out_(out),
           channels_(static_cast<int>(channels)),
           scaling_(scaling),
-          to_planes_(out.leaves ? rows_.stream_planes : rows_.to_planes) {}
+          to_planes_(out.leaves ? rows_.stream_planes : rows_.to_planes) {
+        if (scaling == nullptr || out.pixel != 1) return;
+        planes_ = {reinterpret_cast<float*>(out.data), out.row, out.channel, *scaling, out.leaves};
+    }
+
+    const FloatPlanes* planes() const override { return planes_.data != nullptr ? &planes_ : nullptr; }
 
     // After the last row.
     void finish() const { rows_.fence(); }
@@ -45,6 +50,7 @@ class RasterSink : public RowSink {
     int channels_;
     const Scaling* scaling_;
     PixelRows::ToPlanes* to_planes_;
+    FloatPlanes planes_{};
 };
 
 }  // namespace pixelmill

@@ -9,9 +9,6 @@ from collections.abc import Callable, Sequence
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError, unreadable
 from pixelmill.formats.containers import all_formats, get_format
-from pixelmill.formats.file_list.lines import read_list
-from pixelmill.formats.file_list.table import is_table
-from pixelmill.formats.file_list.table_entries import read_table
 from pixelmill.formats.foreign import folder_kind, kind_of
 from pixelmill.formats.format import Choice, Format
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, image_type, split_name
@@ -132,6 +129,11 @@ def _list_format(path: str) -> Format:
 
 def _first_path(path: str) -> str:
     """Return the first path in a list; empty if there is none, or if its column is not known yet."""
+    # Modules of a container other than the one that is opened cost memory for as long as training runs.
+    from pixelmill.formats.file_list.lines import read_list
+    from pixelmill.formats.file_list.table import is_table
+    from pixelmill.formats.file_list.table_entries import read_table
+
     if not is_table(path):
         return next((entry.path for entry in read_list(path).entries), "")
     text = storage.read_start(path, _TABLE_START).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
@@ -208,6 +210,8 @@ def _metadata(folder: str, folders: Sequence[str], names: Sequence[str]) -> list
 
 def _is_list(path: str) -> bool:
     """Whether a file that is named like a list is one: a table needs a column of paths."""
+    from pixelmill.formats.file_list.table import is_table
+
     return not is_table(path) or bool(_first_path(path))
 
 

@@ -495,4 +495,4 @@ def test_other_containers_are_not_imported(path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True)
     loaded = {name.split(".")[2] for name in done.stdout.split() if name.startswith("pixelmill.formats.")}
-    assert loaded & set(CONTAINERS.values()) <= {"pack", "file_list"}
+    assert loaded & set(CONTAINERS.values()) == {"pack"}
