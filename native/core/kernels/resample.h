@@ -54,14 +54,14 @@ class ByteResampler {
 inline constexpr int few_taps = 4;
 
 // Eight outputs of a row, two halves of four: where 64 bytes of the source begin, which of them belong to each pair of
-// taps, and the weights of these.
+// taps, and the weights of these. Weights that are `bytes` have fours of taps in place of pairs.
 struct TapGroup {
     struct alignas(64) Pair {
         uint8_t places[2][64];
         int16_t weights[2][32];
     };
     alignas(64) int64_t base[2];
-    bool near;
+    bool near, bytes;
     Pair pairs[4];
 };
 
