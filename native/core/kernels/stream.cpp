@@ -184,6 +184,7 @@ void stream_elements(const Value& out, const Value& in, Arena& arena) {
     Value turned = row;
     turned.stride = packed_strides(row.ndim, row.shape);
     if (rows.mirrored) turned.data = arena.take(static_cast<size_t>(bytes));
+    const bool threes = rows.mirrored && size == 1 && row.ndim == 2 && row.shape[1] == 3;
     // Rows that are read some time later: memory takes about as long as it takes to copy 8 KiB.
     const int64_t ahead = rows.axes > 0 ? (1 + 8192 / bytes) * in.stride[rows.axes - 1] * size : 0;
     LineStream stream(out.data);
@@ -195,7 +196,11 @@ void stream_elements(const Value& out, const Value& in, Arena& arena) {
         }
         row.data = in.data + at * size;
         const std::byte* next = row.data + ahead - (rows.mirrored ? bytes - row.shape[1] * size : 0);
-        if (rows.mirrored) copy_elements(turned, row);
+        if (threes) {
+            reverse_pixels(turned.as<uint8_t>(), row.as<const uint8_t>(), row.shape[0]);
+        } else if (rows.mirrored) {
+            copy_elements(turned, row);
+        }
         stream.put(rows.mirrored ? turned.data : row.data, static_cast<size_t>(bytes), next);
     }
     stream.end();
