@@ -98,7 +98,7 @@ CASES = [
     Case("math.acosh", "f", lambda m, x: m.math.acosh(x + 1.0)),
     *_two("math.min", "uf", lambda m, x, y: m.math.min(x, y), cv2.min),
     *_two("math.max", "uf", lambda m, x, y: m.math.max(x, y), cv2.max),
-    *_two("math.atan2", "f", lambda m, x, y: m.math.atan2(x, y), cv2.phase),
+    *_two("math.atan2", "f", lambda m, x, y: m.math.atan2(x, y)),
     *_two("math.pow", "f", lambda m, x, y: m.math.pow(x, y)),
     *_two("math.fpow", "u", lambda m, x, y: m.math.fpow(x, y)),
     Case("math.clamp", "uf", lambda m, x: m.math.clamp(x, 0, 1)),

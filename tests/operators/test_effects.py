@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from operator_comparison import on_each_level
 from peers import peer
 from reference_effects import superpixels_filled
 
@@ -49,6 +50,21 @@ def test_tables_are_opencvs():
     curve = np.clip(((np.arange(256) / 255) ** 1.7) * 255, 0, 255)
     expected = cv2.LUT(IMAGE, curve.round().astype(np.uint8)).astype(int)
     np.testing.assert_allclose(apply("gamma", IMAGE, gamma=1.7), expected, atol=1)
+
+
+@pytest.mark.parametrize("angle", [0, 30, 90, 137])
+@pytest.mark.parametrize("size", [3, 7, 9, 15])
+def test_filters_of_few_taps_in_integers_are_those_in_floats(angle, size):
+    """A mean of at most 32 pixels has 16-bit products: off by a fraction of a level, and even areas stay."""
+    arguments = {"size": size, "angle": float(angle)}
+    for value in (1, 77, 128, 255):
+        even = np.full((20, 90, 3), value, np.uint8)
+        np.testing.assert_array_equal(apply("motion_blur", even, **arguments), even)
+    noisy = np.random.default_rng(2).integers(0, 256, (61, 83, 3), np.uint8)
+    noisy[:, 40:] = np.where(noisy[:, 40:] < 128, 0, 255)
+    (made,) = on_each_level(lambda m, x: m.fn.motion_blur(x, **arguments), [noisy])
+    exact = apply("motion_blur", noisy.astype(np.float32), **arguments)
+    assert np.abs(made - exact).max() < 0.5 + 32 / 128
 
 
 def test_a_motion_along_a_column_blurs_columns_only():

@@ -204,3 +204,24 @@ def test_wrong_arguments_are_refused(graph, message):
 def test_samples_that_do_not_fit_are_named(graph, message):
     with pytest.raises(DataError, match=message):
         outputs(HERE, graph, [noise((4, 5, 3))])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+@pytest.mark.parametrize("border", ["constant", "replicate"])
+def test_every_level_takes_the_same_pixels_between_others(dtype, border):
+    """Places inside, near every edge, outside and nowhere; rows of any length."""
+    image = noise((37, 53, 3), dtype=np.uint8).astype(dtype)
+    for width in (1, 8, 9, 60, 67):
+        y, x = np.mgrid[:41, :width].astype(np.float32)
+        map_x, map_y = x * np.float32(0.93) - np.float32(2.3) + y * np.float32(0.1), y - np.float32(1.7) + x / 16
+        map_x[5, width // 2], map_y[7, width // 3] = np.nan, np.inf
+        (made,) = on_each_level(
+            lambda m, i, a, b: m.fn.experimental.remap(i, a, b, pixel_origin="center"), [image], [map_x], [map_y]
+        )
+        wanted = cv2.remap(image, map_x, map_y, cv2.INTER_LINEAR)
+        inside = (map_x >= 0) & (map_x <= 52) & (map_y >= 0) & (map_y <= 36)
+        np.testing.assert_allclose(made[inside].astype(float), wanted[inside].astype(float), atol=9)  # OpenCV: 32nds
+    for scale in (0.7, 1.3):
+        matrix = [scale, 0.1, -3.3, 0.05, scale, 2.2, 0.0005, -0.0008, 1.0]
+        warp = lambda m, i: m.fn.experimental.warp_perspective(i, matrix=matrix, border_mode=border)  # noqa: E731,B023
+        on_each_level(warp, [image])

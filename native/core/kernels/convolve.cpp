@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
+#include <type_traits>
 
 #include "convert.h"
 #include "simd.h"
@@ -138,47 +140,68 @@ void blur_bytes(View<uint8_t> out, View<const uint8_t> in, const Taps& vertical,
 
 namespace {
 
-// Source rows as floats with their margins, kept in turn: the row above those needed makes place for the next.
-class FloatRows {
+// Source rows with their margins, kept in turn: the row above those needed makes place for the next. They are floats,
+// or bytes with seven more bits.
+template <class T>
+class SourceRows {
    public:
-    FloatRows(const Raster& in, const Filter2d& filter, Arena& arena)
+    SourceRows(const Raster& in, const Filter2d& filter, Arena& arena)
         : in_(in),
           filter_(filter),
           before_(filter.valid ? 0 : filter.anchor_x),
           after_(filter.valid ? 0 : filter.width - 1 - filter.anchor_x),
           stride_((in.width + before_ + after_) * in.channels),
-          memory_(arena.take<float>(static_cast<size_t>((filter.height + 1) * stride_))) {}
+          fill_(std::is_same_v<T, float> ? static_cast<T>(filter.fill) : static_cast<T>(filter.fill * 128)),
+          memory_(arena.take<T>(static_cast<size_t>((filter.height + 1) * stride_))) {}
 
     // The row `y` of the source, or what stands for it beyond the edges; the margin comes first.
-    float* place(int64_t y) const {
+    T* place(int64_t y) const {
         const int64_t rows = filter_.height + 1;
         return memory_ + (y % rows + rows) % rows * stride_;
     }
 
     void load(int64_t y) const {
-        float* line = place(y) + before_ * in_.channels;
-        const int64_t from = border_index(y, in_.height, filter_.border), count = in_.width * in_.channels;
+        const int64_t from = border_index(y, in_.height, filter_.border);
         if (from < 0) {
-            std::fill_n(place(y), stride_, filter_.fill);
+            std::fill_n(place(y), stride_, fill_);
             return;
         }
-        if (in_.dtype == DType::u8) {
-            kernels_.load_bytes(line, reinterpret_cast<const uint8_t*>(in_.at(from, 0)), count);
-        } else {
-            with_type(in_.dtype, [&](auto zero) {
-                const auto* source = reinterpret_cast<const decltype(zero)*>(in_.at(from, 0));
-                for (int64_t i = 0; i < count; ++i) line[i] = convert<float>(source[i]);
-            });
-        }
-        extend_line(line, in_.width, in_.channels, before_, after_, filter_.border, filter_.fill);
+        T* line = place(y) + before_ * in_.channels;
+        fetch(from + 2);
+        convert_row(line, from);
+        extend_line(line, in_.width, in_.channels, before_, after_, filter_.border, fill_);
     }
 
    private:
-    const Convolution& kernels_ = convolution();
+    // Rows that are read soon: each is too short for what processors foresee.
+    void fetch([[maybe_unused]] int64_t y) const {
+#if defined(__GNUC__)
+        if (y >= in_.height) return;
+        const int64_t bytes = in_.width * in_.channels * size_of(in_.dtype);
+        for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(in_.at(y, 0) + i);
+#endif
+    }
+
+    void convert_row(T* line, int64_t y) const {
+        const int64_t count = in_.width * in_.channels;
+        const auto* bytes = reinterpret_cast<const uint8_t*>(in_.at(y, 0));
+        if constexpr (std::is_same_v<T, int16_t>) {
+            convolution().widen_bytes(line, bytes, count);
+        } else if (in_.dtype == DType::u8) {
+            convolution().load_bytes(line, bytes, count);
+        } else {
+            with_type(in_.dtype, [&](auto zero) {
+                const auto* source = reinterpret_cast<const decltype(zero)*>(in_.at(y, 0));
+                for (int64_t i = 0; i < count; ++i) line[i] = convert<float>(source[i]);
+            });
+        }
+    }
+
     const Raster& in_;
     const Filter2d& filter_;
     int64_t before_, after_, stride_;
-    float* memory_;
+    T fill_;
+    T* memory_;
 };
 
 void store_row(const Raster& out, int64_t y, const float* in) {
@@ -191,34 +214,89 @@ void store_row(const Raster& out, int64_t y, const float* in) {
     });
 }
 
-// Bytes to bytes: sums never leave the registers, and weights of zero are left out, of which lines and disks have many.
-void filter_bytes(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena) {
-    const FloatRows source(in, filter, arena);
-    const int64_t length = out.width * out.channels, above = filter.valid ? 0 : filter.anchor_y;
-    const int64_t size = filter.height * filter.width;
-    auto* weights = arena.take<float>(static_cast<size_t>(size));
-    auto* places = arena.take<int64_t>(static_cast<size_t>(size));
-    const auto** from = arena.take<const float*>(static_cast<size_t>(size));
-    int64_t taps = 0;
-    for (int64_t i = 0; i < size; ++i) {
-        if (filter.weights[i] == 0) continue;
-        weights[taps] = filter.weights[i];
-        places[taps++] = i;
+struct Place {
+    int64_t row, column;
+};
+
+// The weights of a filter that are not zero, and where they are: lines and disks have many zeros.
+template <class T>
+struct SparseTaps {
+    T* weights;
+    Place* places;
+    int64_t count = 0;
+
+    SparseTaps(int64_t size, Arena& arena)
+        : weights(arena.take<T>(static_cast<size_t>(size))), places(arena.take<Place>(static_cast<size_t>(size))) {}
+    void add(T weight, Place place) {
+        weights[count] = weight;
+        places[count++] = place;
     }
+};
+
+// Bytes to bytes: sums never leave the registers.
+template <class T>
+void filter_bytes(const Raster& out, const Raster& in, const Filter2d& filter, const SparseTaps<T>& taps,
+                  void (*correlate)(uint8_t*, const T* const*, const T*, int64_t, int64_t), Arena& arena) {
+    const SourceRows<T> source(in, filter, arena);
+    const int64_t length = out.width * out.channels, above = filter.valid ? 0 : filter.anchor_y;
+    const auto** from = arena.take<const T*>(static_cast<size_t>(taps.count));
+    const auto** rows = arena.take<const T*>(static_cast<size_t>(filter.height));
     for (int64_t y = -above; y < filter.height - 1 - above; ++y) source.load(y);
     for (int64_t y = 0; y < out.height; ++y) {
         source.load(y - above + filter.height - 1);
-        for (int64_t k = 0; k < taps; ++k)
-            from[k] = source.place(y - above + places[k] / filter.width) + places[k] % filter.width * in.channels;
-        convolution().correlate_bytes(reinterpret_cast<uint8_t*>(out.at(y, 0)), from, weights, taps, length);
+        for (int64_t k = 0; k < filter.height; ++k) rows[k] = source.place(y - above + k);
+        for (int64_t k = 0; k < taps.count; ++k)
+            from[k] = rows[taps.places[k].row] + taps.places[k].column * in.channels;
+        correlate(reinterpret_cast<uint8_t*>(out.at(y, 0)), from, taps.weights, taps.count, length);
     }
+}
+
+// Weights of a mean, in parts of 2^15, if they are few enough for products that are rounded to 16 bits. What rounding
+// loses goes to the largest, so that an even area stays as it is.
+std::optional<SparseTaps<int16_t>> mean_taps(const Filter2d& filter, Arena& arena) {
+    constexpr int most = 32;
+    constexpr double unit = 1 << 15;
+    const int64_t size = filter.height * filter.width;
+    const bool whole = filter.fill >= 0 && filter.fill <= 255 && filter.fill == std::floor(filter.fill);
+    if (!whole) return std::nullopt;
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < size; ++i) {
+        const float weight = filter.weights[i];
+        if (!(weight >= 0 && weight < 0.99f)) return std::nullopt;
+        sum += weight;
+        count += weight != 0;
+    }
+    if (count > most || std::abs(sum - 1) > 1e-5) return std::nullopt;
+    SparseTaps<int16_t> taps(count, arena);
+    int64_t largest = 0;
+    int rest = 1 << 15;
+    for (int64_t i = 0; i < size; ++i) {
+        if (filter.weights[i] == 0) continue;
+        taps.add(static_cast<int16_t>(std::lround(filter.weights[i] * unit)), {i / filter.width, i % filter.width});
+        rest -= taps.weights[taps.count - 1];
+        if (taps.weights[taps.count - 1] > taps.weights[largest]) largest = taps.count - 1;
+    }
+    taps.weights[largest] = static_cast<int16_t>(taps.weights[largest] + rest);
+    return taps;
+}
+
+void filter_bytes(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena) {
+    if (const auto taps = mean_taps(filter, arena))
+        return filter_bytes(out, in, filter, *taps, convolution().correlate_words, arena);
+    const int64_t size = filter.height * filter.width;
+    SparseTaps<float> taps(size, arena);
+    for (int64_t i = 0; i < size; ++i) {
+        if (filter.weights[i] != 0) taps.add(filter.weights[i], {i / filter.width, i % filter.width});
+    }
+    filter_bytes(out, in, filter, taps, convolution().correlate_bytes, arena);
 }
 
 }  // namespace
 
 void filter(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena) {
     if (in.dtype == DType::u8 && out.dtype == DType::u8) return filter_bytes(out, in, filter, arena);
-    const FloatRows source(in, filter, arena);
+    const SourceRows<float> source(in, filter, arena);
     const int64_t length = out.width * out.channels, above = filter.valid ? 0 : filter.anchor_y;
     float* lines[2] = {arena.take<float>(static_cast<size_t>(length)), arena.take<float>(static_cast<size_t>(length))};
     const auto** rows = arena.take<const float*>(static_cast<size_t>(filter.height + 1));

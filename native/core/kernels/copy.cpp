@@ -293,6 +293,8 @@ bool weave_elements(const Value& out, std::span<const Value> parts) {
     return true;
 }
 
+void reverse_pixels(uint8_t* out, const uint8_t* in, int64_t pixels) { copy_threes(out, in, -3, pixels); }
+
 void copy_elements(const Value& out, const Value& in) {
     const int64_t count = in.elements();
     if (count == 0) return;

@@ -2,13 +2,42 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "convert.h"
 #include "places.h"
+#include "simd.h"
 
 namespace pixelmill {
 
 namespace {
+
+// Rows of packed pixels of three values.
+template <class T>
+struct PixelRows3 {
+    const T* data;
+    int64_t height, width, row;
+};
+
+struct LinearThrees {
+    int64_t (*bytes)(uint8_t* out, const PixelRows3<uint8_t>& in, const float* x, const float* y, int64_t count);
+    int64_t (*floats)(float* out, const PixelRows3<float>& in, const float* x, const float* y, int64_t count);
+};
+
+}  // namespace
+
+#define KERNELS "remap.inl"
+#include "both_levels.inl"
+
+namespace {
+
+template <class T>
+int64_t linear_threes(T* out, const PixelRows3<T>& in, const float* x, const float* y, int64_t count) {
+    const LinearThrees& loops = AT_THIS_LEVEL(linear_loops);
+    if constexpr (std::is_same_v<T, uint8_t>) return loops.bytes(out, in, x, y, count);
+    if constexpr (std::is_same_v<T, float>) return loops.floats(out, in, x, y, count);
+    return 0;
+}
 
 // Places beyond this are as good as infinitely far away, and fit an int; NaN counts as such too.
 float bounded(float place) { return place > -1e9f ? std::min(place, 1e9f) : -1e9f; }
@@ -29,6 +58,15 @@ class PixelSource {
         for (int64_t c = 0; c < in.channels; ++c) fill_[c] = sampling.fill ? convert<T>(sampling.fill[c]) : T{};
     }
 
+    void sample(T* out, float x, float y) const {
+        switch (sampling_.interpolation) {
+            case Interpolation::nearest: return nearest(out, x, y);
+            case Interpolation::linear: return linear(out, x, y);
+            case Interpolation::cubic: return cubic(out, x, y);
+        }
+    }
+
+   private:
     // The pixel at a place that may be outside of the image.
     const T* at(int64_t y, int64_t x) const {
         if (y < 0 || y >= in_.height) y = border_index(y, in_.height, sampling_.border);
@@ -71,7 +109,6 @@ class PixelSource {
         }
     }
 
-   private:
     const Raster& in_;
     const PlaceSampling& sampling_;
     T* fill_;
@@ -83,16 +120,15 @@ void remap_as(const Raster& out, const Raster& in, const SourcePlaces& places, c
     const PixelSource<T> source(in, sampling, arena);
     const auto width = static_cast<size_t>(out.width);
     auto *x = arena.take<float>(width), *y = arena.take<float>(width);
+    const bool threes = sampling.interpolation == Interpolation::linear && in.channels == 3 && in.pixel == 3;
+    const PixelRows3<T> rows{reinterpret_cast<const T*>(in.data), in.height, in.width, in.row};
     for (int64_t row = 0; row < out.height; ++row) {
         places.row(x, y, row, out.width);
         auto* to = reinterpret_cast<T*>(out.at(row, 0));
-        for (int64_t i = 0; i < out.width; ++i, to += out.channels) {
-            const float across = bounded(x[i]), down = bounded(y[i]);
-            switch (sampling.interpolation) {
-                case Interpolation::nearest: source.nearest(to, across, down); break;
-                case Interpolation::linear: source.linear(to, across, down); break;
-                case Interpolation::cubic: source.cubic(to, across, down); break;
-            }
+        for (int64_t i = 0; i < out.width;) {
+            if (threes) i += linear_threes(to + 3 * i, rows, x + i, y + i, out.width - i);
+            for (const int64_t end = std::min<int64_t>(i + 8, out.width); i < end; ++i)
+                source.sample(to + i * out.channels, bounded(x[i]), bounded(y[i]));
         }
     }
 }

@@ -132,7 +132,7 @@ void ByteResampler::make(int rows) {
         auto* pass = in_.pixel == 4   ? kernels_.horizontal4
                      : in_.pixel == 3 ? kernels_.horizontal3
                                       : kernels_.horizontal1;
-        pass(to, from, rows, horizontal_, groups_, rows * in_.row, fraction_);
+        pass(to, from, rows, horizontal_, groups_, 2 * rows * in_.row, fraction_);
     }
 }
 

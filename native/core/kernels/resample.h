@@ -71,11 +71,11 @@ class ByteResampler {
 inline constexpr int few_taps = 4;
 
 // Eight outputs of a row, two halves of four: where 64 bytes of the source begin, which of them belong to the first
-// pair of taps, and the weights of all pairs. Those that are used together lie together: the groups of a plan should
-// stay in the first-level cache.
+// pair of taps, and the weights of all pairs. Weights that are `bytes` have fours of taps in place of pairs. Those that
+// are used together lie together: the groups of a plan should stay in the first-level cache.
 struct TapGroup {
     alignas(64) int64_t base[2];
-    bool near;
+    bool near, bytes;
     alignas(64) uint8_t places[2][64];
     int16_t weights[4][2][32];
 };

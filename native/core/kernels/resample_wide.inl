@@ -49,17 +49,80 @@ inline void group_pairs(TapGroup& group, const AxisPlan& plan, int step, bool ne
     }
 }
 
+// Whether all weights are bytes in parts of 2^7, as those of halves, quarters and doubles are: then a sum needs no
+// rounding, and four taps are added at once.
+inline bool weighs_bytes(const AxisPlan& plan) {
+    int32_t all = 0, most = 0;
+    for (int64_t i = 0; i < int64_t{plan.count} * plan.stride; ++i) {
+        all |= plan.fixed[i];
+        most = plan.fixed[i] > most ? plan.fixed[i] : most;
+    }
+    return (all & 127) == 0 && most <= 127 << 7;
+}
+
+// Doublewords are channels of outputs, their bytes four taps.
+inline void group_fours(TapGroup& group, const AxisPlan& plan, int step, int32_t x) {
+    constexpr int32_t each = 0x01010101;
+    const __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i outputs = _mm512_srli_epi32(numbers, 1);
+    const __m512i channels = _mm512_slli_epi32(_mm512_and_si512(numbers, _mm512_set1_epi32(1)), 1);
+    const __m256i stride =
+        _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(plan.stride));
+    const int32_t low = span_of(true, plan, x, 0).low;
+    group.base[0] = int64_t{low} * step;
+    const __m512i first = _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(plan.first + x)));
+    const __m512i from = _mm512_sub_epi32(_mm512_permutexvar_epi32(outputs, first), _mm512_set1_epi32(low));
+    __m512i at = _mm512_add_epi32(_mm512_mullo_epi32(from, _mm512_set1_epi32(step)), channels);
+    at = _mm512_add_epi32(_mm512_mullo_epi32(at, _mm512_set1_epi32(each)), _mm512_set1_epi32(step * 0x03020100));
+    _mm512_store_si512(group.places[0], at);
+    for (int four = 0; four < (plan.taps + 3) / 4; ++four) {
+        const __m512i words = _mm512_i32gather_epi64(stride, plan.fixed + int64_t{x} * plan.stride + 4 * four, 2);
+        const __m512i weights = _mm512_castsi256_si512(_mm512_cvtepi16_epi8(_mm512_srai_epi16(words, 7)));
+        _mm512_store_si512(group.weights[four][0], _mm512_permutexvar_epi32(outputs, weights));
+    }
+}
+
 inline bool group_taps(TapGroup* groups, const AxisPlan& plan, int step) {
-    const bool near = !plan.overshoots && reaches(true, plan, step);
+    const bool near = !plan.overshoots && reaches(true, plan, step), bytes = near && weighs_bytes(plan);
     if (!near && !reaches(false, plan, step)) return false;
     for (int32_t x = 0; x < plan.count; x += 8, ++groups) {
         groups->near = near;
-        group_pairs(*groups, plan, step, near, x);
+        groups->bytes = bytes;
+        if (bytes) {
+            group_fours(*groups, plan, step, x);
+        } else {
+            group_pairs(*groups, plan, step, near, x);
+        }
     }
     return true;
 }
 
 constexpr int most_rows = 8;  // with more of them, the places and weights of a group are loaded less often
+
+// Places beyond the 64 bytes have no weight.
+template <int step, int fours>
+inline void horizontal_fours(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
+                             const TapGroup* groups, int64_t ahead) {
+    const __m512i next_channel = _mm512_set1_epi8(1), next_four = _mm512_set1_epi8(4 * step);
+    for (int32_t x = 0; x < plan.count; x += 8, ++groups) {
+        __m512i places[2][fours], weights[fours];
+        for (int f = 0; f < fours; ++f) {
+            places[0][f] = f == 0 ? _mm512_load_si512(groups->places[0]) : _mm512_add_epi8(places[0][f - 1], next_four);
+            places[1][f] = _mm512_add_epi8(places[0][f], next_channel);
+            weights[f] = _mm512_load_si512(groups->weights[f][0]);
+        }
+        for (int r = 0; r < rows; ++r) {
+            const __m512i bytes = _mm512_loadu_si512(in[r] + groups->base[0]);
+            avx2::fetch(in[r] + groups->base[0] + ahead);
+            __m512i even = _mm512_setzero_si512(), odd = even;
+            for (int f = 0; f < fours; ++f) {
+                even = _mm512_dpbusd_epi32(even, _mm512_permutexvar_epi8(places[0][f], bytes), weights[f]);
+                odd = _mm512_dpbusd_epi32(odd, _mm512_permutexvar_epi8(places[1][f], bytes), weights[f]);
+            }
+            _mm512_storeu_si512(out[r] + 4 * x, _mm512_or_si512(even, _mm512_slli_epi32(odd, 16)));
+        }
+    }
+}
 
 template <int step, bool near, int pairs>
 inline void horizontal_eights(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
@@ -122,6 +185,8 @@ inline void horizontal_pixels(int16_t* const* out, const uint8_t* const* in, int
     for (int r = 0; r < rows && groups == nullptr; r += 4)
         avx2::horizontal_pixels<step>(out + r, in + r, rows - r < 4 ? rows - r : 4, plan, ahead, fraction);
     if (groups == nullptr) return;
+    if (groups->bytes && plan.taps <= 4) return horizontal_fours<step, 1>(out, in, rows, plan, groups, ahead);
+    if (groups->bytes) return horizontal_fours<step, 2>(out, in, rows, plan, groups, ahead);
     if (groups->near) return horizontal_by_pairs<step, true>(out, in, rows, plan, groups, ahead, fraction);
     horizontal_by_pairs<step, false>(out, in, rows, plan, groups, ahead, fraction);
 }

@@ -57,7 +57,8 @@ void fill_lines(std::byte* out, std::byte value, size_t bytes) {
 
 }  // namespace
 
-LineStream::LineStream(std::byte* out) : out_(out), held_(reinterpret_cast<uintptr_t>(out) % line) {
+LineStream::LineStream(std::byte* out)
+    : out_(out), wide_(uses_wide_tables()), held_(reinterpret_cast<uintptr_t>(out) % line) {
     out_ -= held_;
     skipped_ = held_;
 }
@@ -75,9 +76,45 @@ void LineStream::hold(size_t bytes) {
     held_ = skipped_ = 0;
 }
 
+#if PIXELMILL_WIDE_TABLES
+
+// As `put`, with the ends of rows in registers: calls of `memcpy` for a few bytes take as long as some whole lines.
+WIDE_TABLES_CODE void LineStream::put_wide(const std::byte* in, size_t bytes, const std::byte* next) {
+    if (held_ > 0) {
+        const size_t first = space(bytes);
+        const uint64_t added = ((uint64_t{1} << first) - 1) << held_;  // what is not added is not read either
+        const __m512i filled = _mm512_mask_loadu_epi8(_mm512_load_si512(kept_), added, in - held_);
+        _mm512_store_si512(kept_, filled);
+        held_ += first;
+        if (held_ < line) return;
+        if (skipped_ > 0) {
+            _mm512_mask_storeu_epi8(out_, ~uint64_t{0} << skipped_, filled);
+        } else {
+            _mm512_stream_si512(reinterpret_cast<__m512i*>(out_), filled);
+        }
+        out_ += line;
+        held_ = skipped_ = 0;
+        in += first;
+        next += first;
+        bytes -= first;
+    }
+    const std::byte* const end = in + bytes / line * line;
+    for (; in < end; in += line, next += line, out_ += line) {
+        _mm_prefetch(reinterpret_cast<const char*>(next), _MM_HINT_T0);
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(out_), _mm512_loadu_si512(in));
+    }
+    held_ = bytes % line;
+    if (held_ > 0) _mm512_store_si512(kept_, _mm512_maskz_loadu_epi8((uint64_t{1} << held_) - 1, in));
+}
+
+#endif
+
 // Calls of `memcpy` and `memset` for no bytes are left out: they may be stores with an empty mask, which would end the
 // stream as well.
 void LineStream::put(const std::byte* in, size_t bytes, const std::byte* next) {
+#if PIXELMILL_WIDE_TABLES
+    if (wide_) return put_wide(in, bytes, next);
+#endif
     size_t done = 0;
     if (held_ > 0 && bytes > 0) {
         done = space(bytes);
@@ -147,6 +184,7 @@ void stream_elements(const Value& out, const Value& in, Arena& arena) {
     Value turned = row;
     turned.stride = packed_strides(row.ndim, row.shape);
     if (rows.mirrored) turned.data = arena.take(static_cast<size_t>(bytes));
+    const bool threes = rows.mirrored && size == 1 && row.ndim == 2 && row.shape[1] == 3;
     // Rows that are read some time later: memory takes about as long as it takes to copy 8 KiB.
     const int64_t ahead = rows.axes > 0 ? (1 + 8192 / bytes) * in.stride[rows.axes - 1] * size : 0;
     LineStream stream(out.data);
@@ -158,7 +196,11 @@ void stream_elements(const Value& out, const Value& in, Arena& arena) {
         }
         row.data = in.data + at * size;
         const std::byte* next = row.data + ahead - (rows.mirrored ? bytes - row.shape[1] * size : 0);
-        if (rows.mirrored) copy_elements(turned, row);
+        if (threes) {
+            reverse_pixels(turned.as<uint8_t>(), row.as<const uint8_t>(), row.shape[0]);
+        } else if (rows.mirrored) {
+            copy_elements(turned, row);
+        }
         stream.put(rows.mirrored ? turned.data : row.data, static_cast<size_t>(bytes), next);
     }
     stream.end();

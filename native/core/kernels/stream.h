@@ -23,8 +23,10 @@ class LineStream {
     static constexpr size_t line = 64;
     size_t space(size_t bytes) const { return bytes < line - held_ ? bytes : line - held_; }
     void hold(size_t bytes);
+    void put_wide(const std::byte* in, size_t bytes, const std::byte* next);
     alignas(line) std::byte kept_[line];
     std::byte* out_;             // the line that is kept
+    bool wide_;                  // whether there are registers of a whole line
     size_t held_, skipped_ = 0;  // bytes of it that are there, and that precede the stream
 };
 

@@ -145,10 +145,40 @@ class Laplacian : public Step {
             out[0] = context.allocate(0, dtype, shape_of(x));
             return;
         }
+        Filter2d joined;
+        const bool bytes = x.dtype == DType::u8 && (dtype == DType::u8 || dtype == DType::f32);
+        if (bytes && axes.count == 2 && joins(joined, terms, context.thread.arena)) {
+            out[0] = context.allocate(0, dtype, shape_of(x));
+            const Value source = axes.rows_packed(x) ? x : packed(context, x);
+            for (int64_t i = 0; i < axes.images; ++i)
+                filter(axes.raster(out[0], i), axes.raster(source, i), joined, context.thread.arena);
+            return;
+        }
         out[0] = filtered(context, x, axes, dtype, {terms, static_cast<size_t>(axes.count)});
     }
 
    private:
+    // The filters along both axes as one of two dimensions, most of whose weights are zero if it is small. Only where
+    // all sums are whole numbers that floats hold exactly, whatever the order.
+    static bool joins(Filter2d& joined, const Taps (&terms)[3][3], Arena& arena) {
+        const int64_t height = std::max(terms[0][1].count, terms[1][1].count);
+        const int64_t width = std::max(terms[0][2].count, terms[1][2].count);
+        if (height > 5 || width > 5) return false;
+        auto* weights = arena.take<float>(static_cast<size_t>(height * width));
+        std::fill_n(weights, height * width, 0.0f);
+        for (int t = 0; t < 2; ++t) {
+            const Taps &down = terms[t][1], &along = terms[t][2];
+            for (int64_t i = 0; i < int64_t{down.count} * along.count; ++i) {
+                const int64_t y = i / along.count, x = i % along.count;
+                const float weight = down.weights[y] * along.weights[x];
+                if (weight != std::floor(weight) || std::abs(weight) > 1024) return false;
+                weights[(height / 2 - down.before + y) * width + width / 2 - along.before + x] += weight;
+            }
+        }
+        joined = {weights, height, width, height / 2, width / 2};
+        return true;
+    }
+
     // The derivative along one axis, smoothed along the others.
     void partial(Taps (&taps)[3], const LaplacianInputs& in, int along, int axes, Arena& arena) const {
         const int64_t size = window(in.window_size, along, axes, 3, "laplacian: window_size");

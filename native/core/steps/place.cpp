@@ -122,7 +122,7 @@ class Place : public Step {
         const bool vanishes = std::abs(m[4]) > 2 * source.height || std::abs(m[0]) > 2 * source.width;
         if (rows.count == 0 || columns.count == 0 || vanishes) {
             const Value out = canvas(context, placement, source.pixels);
-            fill(out);
+            for (int64_t y = 0; y < out.shape[0]; ++y) fill_run(out, y, 0, out.shape[1]);
             return out;
         }
         Axis axes[2] = {axis(rows, m[4], m[5], source.height, source.top),
@@ -333,18 +333,18 @@ class Place : public Step {
         });
     }
 
-    void fill(const Value& out) const {
-        for (int64_t y = 0; y < out.shape[0]; ++y) fill_run(out, y, 0, out.shape[1]);
-    }
-
     // Puts an image on the canvas and fills what is around it.
     void put(Context& context, const Value& out, const Value& image, int64_t top, int64_t left) const {
         const int64_t size = size_of(out.dtype), bytes = image.shape[1] * image.stride[1] * size;
         if (size == 1 && context.streams(0, out)) return stream(out, image, top, left);
-        fill(out);
-        std::byte* to = out.data + (top * out.stride[0] + left * out.stride[1]) * size;
-        for (int64_t y = 0; y < image.shape[0]; ++y, to += out.stride[0] * size)
-            std::memcpy(to, image.data + y * bytes, static_cast<size_t>(bytes));
+        for (int64_t y = 0; y < out.shape[0]; ++y) {
+            const bool beside = y >= top && y < top + image.shape[0];
+            fill_run(out, y, 0, beside ? left : out.shape[1]);
+            if (!beside) continue;
+            fill_run(out, y, left + image.shape[1], out.shape[1]);
+            std::byte* to = out.data + (y * out.stride[0] + left * out.stride[1]) * size;
+            std::memcpy(to, image.data + (y - top) * bytes, static_cast<size_t>(bytes));
+        }
     }
 
     // The same for bytes, past the caches.

@@ -89,7 +89,12 @@ class Joins:
             corners.append(fn.stack(*(fn.cast(node_of(start), dtype=types.INT32) for start in starts)))
         before = self._settled
         moves = [self._shift(corner, size, before if place == 0 else None) for place, corner in enumerate(corners)]
-        return self._join(tiles, lambda values: _assembled(values, grid), moves)
+        anchors = fn.stack(*corners)
+
+        def assembled(values: Sequence[DataNode]) -> DataNode:
+            return cast("DataNode", fn.multi_paste(*values, out_anchors=anchors, output_size=list(size)))
+
+        return self._join(tiles, assembled, moves)
 
     def mixup(self, other: Self, *, fraction: Number = 0.5) -> Self:
         """Blend the image with another one of the same size. Objects of both stay.
@@ -251,11 +256,6 @@ def _lines(side: int, grid: int, place: Number) -> list[Any]:
         else:
             lines.append(min(max(int(np.floor(place * side + offset)), low), high))
     return [*lines, side]
-
-
-def _assembled(values: Sequence[DataNode], grid: int) -> DataNode:
-    rows = [fn.cat(*values[first : first + grid], axis=1) for first in range(0, grid * grid, grid)]
-    return fn.cat(*rows, axis=0)
 
 
 def _shifted(corner: Array, *place: Array, canvas: tuple[int, int]) -> Linear:
