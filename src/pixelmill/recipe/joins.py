@@ -92,7 +92,7 @@ class Joins:
         anchors = fn.stack(*corners)
 
         def assembled(values: Sequence[DataNode]) -> DataNode:
-            return cast("DataNode", fn.multi_paste(*values, out_anchors=anchors, output_size=list(size)))
+            return fn.multi_paste(*values, out_anchors=anchors, output_size=list(size))
 
         return self._join(tiles, assembled, moves)
 
