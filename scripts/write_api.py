@@ -135,6 +135,8 @@ def differences() -> list[str]:
         old = path.read_text("utf-8") if path.exists() else ""
         if path == CORE_STUB and text is not None and old.splitlines()[:1] != text.splitlines()[:1]:
             continue  # other versions of nanobind format stubs differently; the names are compared below
+        if path.name == "cli.md" and _has_older_click():
+            continue  # its help has other empty defaults and paragraphs
         if text != old or not path.exists():
             found.append(_difference(path, old, text))
     stub = names_of_stub(CORE_STUB.read_text("utf-8")) if CORE_STUB.exists() else set()
@@ -147,6 +149,12 @@ def differences() -> list[str]:
 def names_of_stub(text: str) -> set[str]:
     """List the classes and functions of a stub."""
     return {node.name for node in ast.parse(text).body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+
+
+def _has_older_click() -> bool:
+    """Whether click is older than 8.2; the page is written with a newer one."""
+    major, minor = importlib.metadata.version("click").split(".")[:2]
+    return (int(major), int(minor)) < (8, 2)
 
 
 def _difference(path: Path, old: str, new: str | None) -> str:

@@ -8,7 +8,7 @@ import logging
 import numpy as np
 import pytest
 import tensorflow as tf
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 from pixelmill import ArgumentError, DataError, augment, convert, fn, pipeline_def
 from pixelmill import tfrecord as tfrec

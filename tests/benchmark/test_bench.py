@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 from dataset_cases import encoded, write
 from locations import ROOT
 from peers import needs, peer

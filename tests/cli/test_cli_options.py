@@ -8,7 +8,7 @@ from dataclasses import MISSING
 
 import click
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 from pixelmill.cli import main
 from pixelmill.cli.options import with_options

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from dataset_cases import encoded
 from locations import ROOT
 from PIL import Image

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from dataset_cases import encoded
 
 from pixelmill.cli import main
 from pixelmill.cli.commands import UsageError
 from pixelmill.cli.places import Places
+from pixelmill.cli.running import progress_bar
+from pixelmill.options.running import Progress
 
 CONVERT = Places("source", "output", several=True)
 AUGMENT = Places("source", "output", several=True, default="augmented")
@@ -135,3 +137,10 @@ def test_names_are_not_turned_into_pictures(tmp_path: Path) -> None:
     (tmp_path / "in" / ":smile: [bold]" / "0.jpg").write_bytes(encoded("jpeg", seed=0))
     done = CliRunner().invoke(main, ["info", str(tmp_path / "in")])
     assert done.exit_code == 0 and "0 :smile: [bold]" in done.output
+
+
+def test_a_bar_that_is_not_shown_is_never_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With rich 13.0 a disabled bar prints an empty line when it stops."""
+    monkeypatch.setattr("rich.progress.Progress.start", lambda bars: pytest.fail("started"))
+    with progress_bar("creating", quiet=True) as show:
+        show(Progress(1, 1, 5, 10, 0), 5)

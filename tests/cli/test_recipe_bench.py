@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
-from click.testing import CliRunner
+from command_runner import CliRunner
 from peers import peer
 from PIL import Image
 

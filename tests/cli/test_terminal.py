@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from dataset_cases import encoded
 
 from pixelmill.cli import main

@@ -7,6 +7,7 @@ import struct
 import zlib
 
 import numpy as np
+import PIL
 import pytest
 from PIL import Image, ImageOps, PngImagePlugin
 
@@ -55,6 +56,8 @@ def xmp_chunk(text: str, *, packed: bool = False) -> bytes:
     return b"XML:com.adobe.xmp\0" + bytes([packed, 0]) + b"en\0XMP\0" + (zlib.compress(body) if packed else body)
 
 
+# Pillow 10.1 knows neither EXIF with its prefix in PNG files nor the XMP of WebP files.
+READS_ALL_WAYS = int(PIL.__version__.split(".")[0]) >= 12
 WAYS = {
     "exif before the pixels": lambda n: saved("PNG", exif=exif(n)),
     "exif after the pixels": lambda n: with_chunk(saved("PNG"), b"eXIf", exif(n)[6:], before=b"IEND"),
@@ -91,7 +94,9 @@ def seen_by_a_pipeline(data: bytes, **options: object) -> np.ndarray:
 @pytest.mark.parametrize("way", WAYS)
 def test_orientation_is_applied_as_by_pillow(way: str, orientation: int) -> None:
     data = WAYS[way](orientation)
-    expected = seen_by_pillow(data)
+    expected = seen_by_pillow(saved("PNG", exif=exif(orientation)))
+    if READS_ALL_WAYS:
+        np.testing.assert_array_equal(seen_by_pillow(data), expected)
     if orientation >= 5:
         assert expected.shape == (9, 6, 3), "the file holds what it is named after"
     np.testing.assert_array_equal(decode_image(data), expected)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 from dataset_cases import encoded, odd_samples, plain_samples, write
 from locations import SUPPORT
 from PIL import Image, ImageOps

@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from PIL import Image
 
 import pixelmill

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from PIL import Image
 
 from pixelmill.cli import main

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from locations import ROOT
 
 from pixelmill.cli import main

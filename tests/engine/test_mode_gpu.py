@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from small_jobs import GpuJob
 
 from pixelmill import EngineError

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from dataset_cases import encoded, plain_samples, write
 
 import pixelmill

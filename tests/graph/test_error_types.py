@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from itertools import repeat
 
 import numpy as np
 import pytest
 from dali_runs import DALI, HERE, make, noise, run
+from peers import peer
 
 from pixelmill import PixelmillError
 from pixelmill.errors import UnknownNameError
@@ -73,7 +73,7 @@ def files(**options):
 
 
 def plugin(m):
-    return importlib.import_module(f"{m.__name__}.plugin.pytorch")
+    return peer(f"{m.__name__}.plugin.pytorch")
 
 
 def iterated(names, **options):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from PIL import Image
 
 # The commands as Imageinary documents them; a test makes fewer and smaller images, elsewhere.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 from dataset_cases import encoded, mask_of, write
 from locations import ROOT
 from PIL import Image, ImageDraw

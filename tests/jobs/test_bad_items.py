@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 from dataset_cases import encoded, write
 
 import pixelmill

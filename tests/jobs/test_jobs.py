@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from locations import SUPPORT
 from small_jobs import BrokenJob, EnvironmentJob, NumbersJob, tree
 

@@ -81,6 +81,8 @@ def files():
     sequential = bytes(encode(image, "JPEG", quality=85))
     progressive = bytes(encode(image, "JPEG", progressive=True))
     marked = bytes(encode(image, "JPEG", restart_marker_blocks=1, subsampling=0))
+    if b"\xff\xd1" not in marked:
+        pytest.skip("Pillow before 10.2 writes no restart markers")
     flipped = bytearray(marked)
     flipped[marked.index(b"\xff\xd1") + 1] = 0xD6
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 from pixelmill import ArgumentError
 from pixelmill.cli import main

@@ -237,7 +237,8 @@ def test_a_type_checker_accepts_correct_programs_and_finds_mistakes() -> None:
     found: dict[str, set[tuple[int, str]]] = {"correct.py": set(), "wrong.py": set()}
     output = mypy(*(f"tests/typing/{name}" for name in found))
     for file, line, code in re.findall(r"^(.+?):(\d+): error: .*\[([\w-]+)\]$", output, re.MULTILINE):
-        found[Path(file).name].add((int(line), code))
+        if Path(file).name in found:  # `make lint` checks the package, which needs the types of a newer Pillow
+            found[Path(file).name].add((int(line), code))
     assert not found["correct.py"], output
     lines = (PROGRAMS / "wrong.py").read_text("utf-8").splitlines()
     marked = [(number, re.search(r"# error: ([\w-]+)$", line)) for number, line in enumerate(lines, start=1)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from loopback_s3 import Faults, LoopbackS3
 
 from pixelmill.cli import main

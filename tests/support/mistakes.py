@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from click.testing import CliRunner
+from command_runner import CliRunner
 from dataset_cases import encoded
 
 from pixelmill.cli import main

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,7 +108,7 @@ def _bar(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
         transient=True,
         disable=quiet or not sys.stderr.isatty(),
     )
-    with bars:
+    with nullcontext() if bars.disable else bars:  # rich 13.0 prints an empty line for a disabled bar
         task = bars.add_task("opening", total=1.0)
         yield lambda what, fraction: bars.update(task, description=f"{what:<36}", completed=fraction)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
@@ -48,7 +48,7 @@ def progress_bar(what: str, *, total: int | None = None, quiet: bool = False) ->
         transient=True,
         disable=quiet or is_quiet() or not sys.stderr.isatty(),
     )
-    with bars:
+    with nullcontext() if bars.disable else bars:  # rich 13.0 prints an empty line for a disabled bar
         task = bars.add_task(what, total=total, speed="")
 
         def show(progress: Progress, total: int | None = None) -> None:

@@ -65,7 +65,7 @@ def _loaded_libtiff() -> ctypes.CDLL | None:
     if not hasattr(os, "RTLD_NOLOAD"):
         return None
     package = Path(_imaging.__file__).parent
-    bundled = [*package.parent.glob("pillow.libs/libtiff*"), *package.glob(".dylibs/libtiff*")]
+    bundled = [*package.parent.glob("[Pp]illow.libs/libtiff*"), *package.glob(".dylibs/libtiff*")]
     for name in (*map(str, bundled), "libtiff.so.6", "libtiff.so.5"):
         try:
             return ctypes.CDLL(name, mode=os.RTLD_NOLOAD)

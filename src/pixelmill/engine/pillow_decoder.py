@@ -77,8 +77,8 @@ def _heic(data: bytes) -> Array:
     import pillow_heif
 
     found = pillow_heif.open_heif(io.BytesIO(data), convert_hdr_to_8bit=False)
-    pixels = np.asarray(found)
-    return np.ascontiguousarray(pixels.reshape(*pixels.shape[:2], -1))
+    pixels = np.array(found)  # a copy: the pixels that pillow-heif lends may be freed with `found`
+    return pixels.reshape(*pixels.shape[:2], -1)
 
 
 _core.set_foreign_decoder(decode)

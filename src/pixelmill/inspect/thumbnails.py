@@ -165,7 +165,11 @@ def displayable(data: bytes) -> tuple[Image.Image, str]:
     more = decoding.decode_beyond_rgb(data)
     if more is None:
         return Image.fromarray(pixels), ""
-    return (more, "") if more.mode == "RGBA" else _shown_array(np.asarray(more))
+    if more.mode == "RGBA":
+        return more, ""
+    deep = np.asarray(more)
+    # Older releases of Pillow return the 16 bits of PNG files as int32.
+    return _shown_array(deep.astype(np.uint16) if image_type(data) == "png" and more.mode == "I" else deep)
 
 
 def _opened(data: bytes, least: int | None) -> tuple[Image.Image, str, tuple[int, int]]:

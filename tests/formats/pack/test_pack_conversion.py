@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from dataset_cases import encoded, odd_samples, plain_samples, write
 from job_faults import in_child, wrap_calls
 from PIL import Image

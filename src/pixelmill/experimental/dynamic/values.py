@@ -110,7 +110,7 @@ class Tensor(_Value):
         return tensor_of(self.array)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
-        return np.array(self.array, dtype, copy=True if copy else None)
+        return np.array(self.array, dtype) if copy else np.asarray(self.array, dtype)
 
     def __dlpack__(self, **options: Any) -> object:  # NumPy checks the options
         return self.array.__dlpack__(**options)
