@@ -8,8 +8,8 @@ batch before stays in memory while the next one is computed. The C library is to
 neither side pays for page faults, which are counted and written to the JSON.
 
 OpenCV is measured where it does the same work. `math.atan2` has no figure of OpenCV's: `cv2.phase` is off by up
-to 1.7e-4 radians, ours by the last bits of a float. `cast to uint8` is beside `cv2.convertScaleAbs`, which takes absolute
-values where ours saturates.
+to 1.7e-4 radians, ours by the last bits of a float. `cast to uint8` is beside `cv2.convertScaleAbs`, which takes
+absolute values where ours saturates.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ def test_a_request_arrives_as_it_was(count: int) -> None:
     request = Request(("name", 2**63), True, None if count else 7, [3, 4], *arrays)
     found = Request.unpacked(request.packed())
     assert found[:4] == request[:4]
-    for mine, theirs in zip(arrays, found[4:], strict=True):
+    received: Any = found[4:]
+    for mine, theirs in zip(arrays, received, strict=True):
         assert theirs.dtype == mine.dtype
         assert theirs.flags.aligned
         np.testing.assert_array_equal(mine, theirs)
@@ -58,7 +59,7 @@ def test_nothing_is_left_to_the_garbage_collector() -> None:
     try:
         executor, loans = _core.Executor(1, shares=True), Loans(2)
         batch, labels = np.zeros((3, 30_000), np.uint8), np.ones(4)
-        watched = [weakref.ref(batch), weakref.ref(labels)]
+        watched: list[weakref.ref[Any]] = [weakref.ref(batch), weakref.ref(labels)]
         assert pack_answer([batch, labels], []) is None
         sent, held = share([batch, labels], executor)
         watched += map(weakref.ref, held)

@@ -66,7 +66,7 @@ def actor() -> Iterator[tuple[subprocess.Popen[str], Proof, Piece]]:
     with subprocess.Popen([sys.executable, "-c", ACTOR], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         (number, descriptor, token), ((*where, shape),) = json.loads(process.stdout.readline())
-        yield process, Proof(number, descriptor, bytes.fromhex(token)), Piece(*where, tuple(shape))
+        yield process, Proof(number, descriptor, bytes.fromhex(token)), Piece._make([*where, tuple(shape)])
         process.kill()
 
 
