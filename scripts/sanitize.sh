@@ -14,7 +14,8 @@ CXXFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit
     "$home/bin/python" -m pip install --quiet --no-deps --no-build-isolation --editable . "-Cbuild-dir=$home/build"
 if [ $# -eq 0 ]; then
     for name in $(cat scripts/core_tests.txt); do
-        set -- "$@" "$(find tests -name "test_$name.py")"
+        file=$(find tests -name "test_$name.py")
+        set -- "$@" "${file:?scripts/core_tests.txt names $name, which has no file}"
     done
 fi
 # Python does not free all memory at exit. DALI finds its codecs by a path that the preloaded library hides. Tests take

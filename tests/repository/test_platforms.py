@@ -57,3 +57,8 @@ def test_instructions_are_summed_by_function(monkeypatch: pytest.MonkeyPatch) ->
     lines = ["1100 5", "1180 7", "1200 1", "12ff 2", "1010 4", "ffff00 8"]
     counts = load("arm_instructions", monkeypatch).by_function(lines, 0x1000, symbols)
     assert counts == {"pixelmill::first(int)": 12, "second": 3, "other libraries": 12}
+
+
+def test_every_core_test_has_one_file() -> None:
+    names = (ROOT / "scripts" / "core_tests.txt").read_text().split()
+    assert {name: len(list((ROOT / "tests").rglob(f"test_{name}.py"))) for name in names} == dict.fromkeys(names, 1)
