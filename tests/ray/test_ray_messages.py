@@ -17,11 +17,12 @@ from pixelmill.ray.shared_memory import Loans, Piece, receive, share
 
 @pytest.mark.parametrize("count", [0, 1, 5])
 def test_a_request_arrives_as_it_was(count: int) -> None:
-    arrays = np.arange(count, dtype=np.uint32), np.arange(count, dtype=np.uint64) << 40, np.ones((count, 2), np.int64)
+    first, second = np.arange(count, dtype=np.uint32), np.arange(count, dtype=np.uint64) << 40
+    arrays: list[Any] = [first, second, np.ones((count, 2), np.int64)]
     request = Request(("name", 2**63), True, None if count else 7, [3, 4], *arrays)
     found = Request.unpacked(request.packed())
     assert found[:4] == request[:4]
-    received: Any = found[4:]
+    received: list[Any] = list(found[4:])
     for mine, theirs in zip(arrays, received, strict=True):
         assert theirs.dtype == mine.dtype
         assert theirs.flags.aligned
