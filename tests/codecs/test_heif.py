@@ -27,7 +27,7 @@ from pixelmill.formats.sample import Sample, image_type, is_cut
 from pixelmill.types import Limits
 
 if pillow_heif.__version__.startswith("0."):
-    pytest.skip("pillow-heif 0.22 returns other pixels of one file from call to call", allow_module_level=True)
+    pytest.skip("pillow-heif 0.22 decodes the same file to different pixels on each call", allow_module_level=True)
 
 HEIGHT, WIDTH = 40, 66
 ORIENTATION = 0x0112

@@ -33,7 +33,8 @@ def test_an_answer_arrives_as_it_was() -> None:
     piece = Piece(3, 4, 5, 64, "|u1", (2, 3))
     draws, boxes = np.array([[0.5], [np.nan]], np.float32), [np.ones((2, 4), np.float16), None, np.empty((0, 4))]
     troubles: Any = [(1, "not_found", "a\udcff.jpg", None, True, None), (0, "note", "ü", "Reader", False, 2)]
-    message = pack_answer([piece, draws, boxes, [piece, None], np.bool_(True).reshape(())], troubles)  # type: ignore[list-item]
+    outputs: list[Any] = [piece, draws, boxes, [piece, None], np.bool_(True).reshape(())]
+    message = pack_answer(outputs, troubles)
     assert message is not None
     (first, second, third, fourth, fifth), found = unpack_answer(message)
     assert first == piece and isinstance(first, Piece)

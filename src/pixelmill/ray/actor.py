@@ -29,7 +29,7 @@ class PipelineActor:
         self._lock = threading.Lock()
 
     def ready(self) -> Proof | None:
-        """Tell the driver that the actor has started; return what shows whether it is on the same host."""
+        """Return what the driver needs to check whether both run on one host. A reply means that the actor has started."""
         return prove()
 
     def node(self) -> str:

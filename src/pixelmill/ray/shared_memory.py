@@ -139,8 +139,8 @@ def _piece(array: Array, descriptor: int, number: int, offset: int) -> Piece:
 class Lender:
     """The batches of an actor that the trainer still uses, whose memory must not be used for others.
 
-    Every batch has a ticket of the trainer, which comes back when nothing there refers to the batch any more; for a
-    batch that nobody waits for, this may be before it is run.
+    Every batch has a ticket of the trainer, which comes back when nothing there refers to the batch any more. The
+    ticket of an abandoned batch may come back before the batch runs.
     """
 
     def __init__(self) -> None:
