@@ -29,7 +29,7 @@ class PipelineActor:
         self._lock = threading.Lock()
 
     def ready(self) -> Proof | None:
-        """Return what the driver needs to check whether both run on one host. A reply means that the actor has started."""
+        """Return what the driver needs to check whether both are on one host. A reply means that the actor runs."""
         return prove()
 
     def node(self) -> str:
