@@ -125,6 +125,12 @@ def test_both_kinds_of_compression_are_translated(tmp_path):
         import_albumentations(path)
 
 
+def test_the_ranges_of_superpixels_are_kept(tmp_path):
+    _, path = saved(tmp_path, lambda: A.Superpixels((0.2, 0.4), (50, 80), p=1))
+    step = {"segments": {"integers": [50, 80]}, "probability": {"uniform": [0.2, 0.4]}}
+    assert import_albumentations(path).steps == [{"superpixels": step}]
+
+
 def test_choices_become_choices(tmp_path):
     _, path = saved(
         tmp_path,
