@@ -129,7 +129,7 @@ clean: ## remove what was built; the environment stays (rm -r .venv removes it)
 # The package itself, editable: changes to Python files need no new installation; new or moved ones and native ones do.
 $(VENV)/installed.stamp: $(BUILD_INPUTS) $(VENV)/modules.txt $(PY)
 	@sh scripts/check-tools.sh $(PYTHON)
-	@echo "building pixelmill (about a minute)"
+	@echo "building pixelmill (some minutes the first time)"
 	@$(PIP) $$($(PY) scripts/requirements.py build)
 	@$(PIP) --no-build-isolation --editable .
 	@touch $@

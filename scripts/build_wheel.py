@@ -16,6 +16,7 @@ import csv
 import hashlib
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -121,6 +122,20 @@ def smoke(wheel: Path) -> None:
         program = (ROOT / "packaging" / "smoke.py").resolve()
         environment = {"PATH": str(binaries), "HOME": folder, "TMPDIR": folder, "PIXELMILL_NO_COMPILER": "1"}
         subprocess.run([binaries / "python", program], env=environment, check=True)
+        run_first_program((ROOT / "README.md").read_text("utf-8"), binaries / "python", environment)
+
+
+def run_first_program(readme: str, python: Path, environment: dict[str, str]) -> None:
+    """Run the first program of README.md as a new user would, and compare what it prints with what the page says."""
+    blocks = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", readme, re.DOTALL)
+    assert blocks is not None, "README.md has no program with its output"
+    program, output = blocks.groups()
+    done = subprocess.run(
+        [python, "-c", program], env=environment, cwd=environment["HOME"], check=True, stdout=subprocess.PIPE, text=True
+    )
+    if done.stdout != output:
+        raise SystemExit(f"build_wheel.py: README's first program prints\n{done.stdout}instead of\n{output}")
+    print("README's first program prints what README.md says")
 
 
 def _run(*command: str, **environment: str) -> None:

@@ -1,6 +1,7 @@
 """The script that makes wheels: licenses of bundled libraries, one version, its record."""
 
 import base64
+import contextlib
 import csv
 import hashlib
 import importlib.metadata
@@ -65,3 +66,11 @@ def test_the_version_stands_in_one_place() -> None:
     project = (ROOT / "pyproject.toml").read_text()
     assert pixelmill.__version__ not in project.partition("[project.optional-dependencies]")[0]
     assert importlib.metadata.version("pixelmill") == pixelmill.__version__
+
+
+@pytest.mark.parametrize("said", ["1 2\n", "1 3\n"])
+def test_first_program_of_the_page_prints_what_the_page_says(tmp_path: Path, said: str) -> None:
+    page = f"# Page\n\n```python\nprint(1, 2)\n```\n\n```text\n{said}```\n\n```python\nprint(5)\n```\n"
+    expected = contextlib.nullcontext() if said == "1 2\n" else pytest.raises(SystemExit, match=r"prints\n1 2\n")
+    with expected:
+        build_wheel.run_first_program(page, Path(sys.executable), {"HOME": str(tmp_path)})
