@@ -68,7 +68,7 @@ site: $(VENV)/test.stamp ## build the documentation as a site in build/site; bro
 	@echo "build/site/index.html"
 
 compositions: $(VENV)/test.stamp ## follow polygons and points through 10,000 random recipes, about 20 minutes
-	@PIXELMILL_COMPOSITIONS=10000 $(PY) -m pytest tests/recipe/test_composition.py -q -k where_the_pixels_are
+	@PIXELMILL_COMPOSITIONS=10000 $(PY) -m pytest -o faulthandler_timeout=7200 tests/recipe/test_composition.py -q -k where_the_pixels_are
 
 bench: $(VENV)/test.stamp ## measure beside DALI, tf.data and torch
 	@$(PY) benchmarks/run.py $(ARGS)
