@@ -13,10 +13,6 @@ namespace {
 // Coefficients are transformed while they are in the first-level cache.
 constexpr int64_t blocks_at_once = 96;
 
-// Of bands that are read together: enough that calls of the system do not count, and still in the second-level cache
-// when they are unpacked.
-constexpr uint64_t bytes_at_once = uint64_t{256} << 10;
-
 // Ranges in order; one that follows the one before becomes a part of it.
 void add_range(std::vector<ByteRange>& ranges, uint64_t offset, uint64_t length) {
     if (length == 0) return;

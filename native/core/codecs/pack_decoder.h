@@ -21,6 +21,9 @@ class PackDecoder {
 
     // Writes a range of the file that was opened to memory.
     using ReadRange = std::function<void(std::byte* out, const ByteRange& range)>;
+    // Of bands that are read together: enough that calls of the system do not count, and still in the second-level
+    // cache when they are unpacked.
+    uint64_t bytes_at_once = uint64_t{256} << 10;
 
     // Writes the window of the request. `out` has its extents, one byte a pixel for gray and three or four for colors.
     // Faults: checksum, corrupt.
