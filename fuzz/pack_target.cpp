@@ -110,7 +110,8 @@ struct Outcome {
     bool operator==(const Outcome&) const = default;
 };
 
-Outcome decoded(Bytes file, int denominator, uint64_t choice) {
+// With `at_once`, the bands are read in pieces of so many bytes.
+Outcome decoded(Bytes file, int denominator, uint64_t choice, uint64_t at_once = 0) {
     Outcome made;
     try {
         static PackDecoder decoder;  // as threads keep one: what an image leaves in it must not show in the next
@@ -121,8 +122,14 @@ Outcome decoded(Bytes file, int denominator, uint64_t choice) {
         const auto x = static_cast<int64_t>(choice / 7 % static_cast<uint64_t>(columns));
         const Window window = choice % 2 == 0 ? Window{0, 0, rows, columns} : Window{y, x, rows - y, columns - x};
         made.pixels.resize(static_cast<size_t>(3 * window.height * window.width));
-        decoder.decode({JpegColor::rgb, denominator, window},
-                       {made.pixels.data(), window.height, window.width, 3, 3 * window.width, 3, 1});
+        const JpegRequest request{JpegColor::rgb, denominator, window};
+        const View<uint8_t> out{made.pixels.data(), window.height, window.width, 3, 3 * window.width, 3, 1};
+        const auto read = [&](std::byte* to, const ByteRange& range) {
+            const Bytes bytes = file.subspan(range.offset, range.length);
+            std::memcpy(to, bytes.data(), bytes.size());
+        };
+        decoder.bytes_at_once = at_once;
+        at_once == 0 ? decoder.decode(request, out) : decoder.decode(request, out, read);
     } catch (const Fault& fault) {
         return {name_of(fault.kind), {}};
     }
@@ -156,6 +163,9 @@ const char* run(const uint8_t* data, size_t size) {
     const int denominator = 1 << choice / 8 % 4;
     const Outcome made = decoded(file, denominator, choice / 32);
     note_output(made.pixels.data(), made.pixels.size());
+    if (choice / 64 % compared == 0)
+        promise(decoded(file, denominator, choice / 32, 1 + choice % 4096) == made,
+                "the same when it is read in parts");
     if (choice / 32 % compared == 0) {
         force_simd_level(SimdLevel::base);
         promise(decoded(file, denominator, choice / 32) == made, "levels agree");

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <new>
 
+#include "platform/system.h"
+
 namespace pixelmill {
 
 namespace {
@@ -13,6 +15,15 @@ constexpr size_t alignment = 64, slack = 64, smallest_block = size_t{1} << 20;
 size_t rounded(size_t bytes) { return (bytes + slack + alignment - 1) / alignment * alignment; }
 
 }  // namespace
+
+void Arena::Unmap::operator()(std::byte* memory) const noexcept { unmap_pages(memory, bytes); }
+
+// Pages of the system: what a thread outgrows goes back to it at once. The C library would keep blocks of such sizes
+// in the heap of the thread, where they stay resident and are too small for what comes next.
+std::unique_ptr<std::byte, Arena::Unmap> Arena::new_memory(size_t size) noexcept {
+    const size_t bytes = size + alignment;
+    return {map_pages(bytes), Unmap{bytes}};
+}
 
 // Bump allocation. A request that does not fit the current block moves on and wastes its rest until `reset` merges the
 // blocks, so a thread soon has one block of the right size and takes from it with an addition.
@@ -24,7 +35,9 @@ std::byte* Arena::take(size_t bytes) {
     }
     if (block_ == blocks_.size()) {
         const size_t size = std::max(need, smallest_block);
-        blocks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[size + alignment]), size});
+        auto memory = new_memory(size);
+        if (memory == nullptr) throw std::bad_alloc();
+        blocks_.push_back({std::move(memory), size});
         used_ = 0;
     }
     std::byte* const base = blocks_[block_].memory.get();
@@ -39,7 +52,7 @@ void Arena::reset() noexcept {
         size_t total = 0;
         for (const Block& block : blocks_) total += block.size;
         blocks_.clear();  // it keeps its capacity, so adding one block takes no memory
-        std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[total + alignment]);
+        auto memory = new_memory(total);
         if (memory != nullptr) blocks_.push_back({std::move(memory), total});  // else the next sample starts with none
     }
     block_ = used_ = 0;

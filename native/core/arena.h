@@ -20,10 +20,17 @@ class Arena {
     void reset_to(size_t most);  // the same, but frees the memory if there is more of it than this
 
    private:
+    struct Unmap {
+        size_t bytes = 0;
+        void operator()(std::byte* memory) const noexcept;
+    };
     struct Block {
-        std::unique_ptr<std::byte[]> memory;
+        std::unique_ptr<std::byte, Unmap> memory;
         size_t size = 0;
     };
+    // Null when there is no memory.
+    static std::unique_ptr<std::byte, Unmap> new_memory(size_t size) noexcept;
+
     std::vector<Block> blocks_;
     size_t block_ = 0, used_ = 0;
 };

@@ -24,12 +24,17 @@ def archives(tmp_path_factory):
     paths = {}
     for name, members in (("jpeg", files), ("packed", [_core.pack_image(file, book) for file in files])):
         paths[name] = folder / f"{name}.tar"
-        with tarfile.open(paths[name], "w") as archive:
-            for number, data in enumerate(members):
-                header = tarfile.TarInfo(f"{number}.jpg")
-                header.size = len(data)
-                archive.addfile(header, io.BytesIO(data))
+        write_archive(paths[name], members)
     return paths
+
+
+def write_archive(path, members):
+    """Write images into a tar file, without labels."""
+    with tarfile.open(path, "w") as archive:
+        for number, data in enumerate(members):
+            header = tarfile.TarInfo(f"{number}.jpg")
+            header.size = len(data)
+            archive.addfile(header, io.BytesIO(data))
 
 
 def batches(path, graph, *, optimize=True, epochs=2):
@@ -71,6 +76,35 @@ def test_pixels_are_those_of_the_files(archives, name):
     for ours, theirs in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert read < most * archives["packed"].stat().st_size / SAMPLES
+
+
+LARGE_SAMPLES, LARGE_HEIGHT, LARGE_WIDTH = 3, 1400, 1100
+
+
+def test_images_that_are_read_in_several_groups(tmp_path):
+    """Noise of more than 1 MB a file: bands are read as they are unpacked, whichever sections are needed."""
+    paths = {"jpeg": tmp_path / "jpeg.tar", "packed": tmp_path / "packed.tar"}
+    book = _core.PackCodebook(_core.default_pack_codebook())
+    pixels = np.random.default_rng(5).integers(0, 256, (LARGE_SAMPLES, LARGE_HEIGHT, LARGE_WIDTH, 3), np.uint8)
+    files = [bytes(encode(image, "JPEG", quality=90)) for image in pixels]
+    for name, members in (("jpeg", files), ("packed", [_core.pack_image(file, book) for file in files])):
+        write_archive(paths[name], members)
+    assert min(map(len, files)) > 4 * (256 << 10)
+    graphs = {
+        "whole": (lambda encoded: fn.decoders.image(encoded), 1.0),
+        "gray": (lambda encoded: fn.decoders.image(encoded, output_type=pm.types.GRAY), 0.95),
+        "rows": (
+            lambda encoded: fn.decoders.image_crop(encoded, crop=(LARGE_HEIGHT // 2, LARGE_WIDTH), crop_pos_y=0.6),
+            0.6,
+        ),
+        "eighth": (lambda encoded: fn.resize(fn.decoders.image(encoded), size=(64, 64)), 0.5),
+    }
+    for graph, most in graphs.values():
+        wanted, _ = batches(paths["jpeg"], graph)
+        got, read = batches(paths["packed"], graph)
+        for ours, theirs in zip(got, wanted, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        assert read < most * paths["packed"].stat().st_size / LARGE_SAMPLES
 
 
 def test_two_decodes_of_one_image(archives):

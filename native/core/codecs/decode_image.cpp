@@ -47,22 +47,23 @@ void read_jpeg(Context& context, Bytes file, const JpegRequest& request, const V
     if (reader.warnings() > 0) context.note(Note::decoder_warning, "libjpeg: " + std::string(reader.first_warning()));
 }
 
-// Reads what a decode needs of an image of which only the beginning is there.
-void read_ranges(Context& context, SparseImage& image, Bytes file, const JpegRequest& request) {
-    const File& source = context.thread.file_of_records(image.path);
-    for (const ByteRange& range : context.thread.pack_decoder().ranges(file, file.size(), request)) {
-        const int64_t first = std::max(image.have, static_cast<int64_t>(range.offset));
-        const auto end = static_cast<int64_t>(range.offset + range.length);
-        if (first < end) source.read(image.data + first, end - first, image.offset + first);
-    }
+// Reads a range of an image of which only the beginning is there.
+void read_range(const File& source, const SparseImage& image, std::byte* out, const ByteRange& range) {
+    const auto begin = static_cast<int64_t>(range.offset), end = begin + static_cast<int64_t>(range.length);
+    const int64_t first = std::clamp(image.have, begin, end);
+    std::copy(image.data + begin, image.data + first, out);
+    if (first < end) source.read(out + (first - begin), end - first, image.offset + first);
 }
 
 void unpack(Context& context, Bytes file, const JpegRequest& request, const View<uint8_t>& out) {
     PackDecoder& decoder = context.thread.pack_decoder();
-    for (SparseImage& image : context.sparse) {
-        if (image.data == file.data()) read_ranges(context, image, file, request);
-    }
     decoder.open(file, context.limits);
+    for (const SparseImage& image : context.sparse) {
+        if (image.data != file.data()) continue;
+        const File& source = context.thread.file_of_records(image.path);
+        return decoder.decode(request, out,
+                              [&](std::byte* to, const ByteRange& range) { read_range(source, image, to, range); });
+    }
     decoder.decode(request, out);
 }
 

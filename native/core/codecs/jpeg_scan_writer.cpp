@@ -1,5 +1,6 @@
 #include "jpeg_scan_writer.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -35,6 +36,7 @@ inline uint64_t nonzero_places(uint64_t nonzero) {
 // Two for the first coefficient, 63 others and 3 runs of sixteen zeros at most; the end mark takes the place of one.
 constexpr size_t codes_of_block = 2 + 63 + 3;
 constexpr int codes_at_once = 4;
+constexpr size_t empty_codes = 8;  // at the end: as many as are written at once
 
 constexpr std::array<uint8_t, 64> numbers_to_63 = [] {
     std::array<uint8_t, 64> numbers{};

@@ -67,8 +67,12 @@ inline Code* add_codes(Code* list, const JpegScanTable& table, const int16_t* bl
     Symbols found;
     found.set(0, block, half<0>(in_block), half<0>(zeros));
     if (count > 32) found.set(32, block, half<1>(in_block), half<1>(zeros));
-    for (size_t i = 0; i < count; i += codes_at_once) {
-        for (size_t k = i; k < i + codes_at_once; ++k) list[k] = {table.codes[found.numbers[k]].all | found.bits[k]};
+    for (size_t i = 0; i < count; i += 8) {
+        const __m256i numbers =
+            _mm256_cvtepu16_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(&found.numbers[i])));
+        const __m512i bits = _mm512_cvtepu16_epi64(_mm_load_si128(reinterpret_cast<const __m128i*>(&found.bits[i])));
+        const __m512i codes = _mm512_i32gather_epi64(numbers, table.codes.data(), 8);
+        _mm512_storeu_si512(list + i, _mm512_or_si512(codes, bits));
     }
     return list + count;
 }
@@ -103,6 +107,39 @@ inline Code* add_codes_with_long_runs(Code* list, const JpegScanTable& table, co
     return list;
 }
 
+#if WIDE_BLOCKS_CODE
+// Takes the codes in fours, two of them at once; those at `end` are empty. Nearly always, four codes and the up to 7
+// bits left over fit 64; else they are taken in pairs, which always do (see below). False when a code is missing.
+inline bool write_codes(JpegScanBits& to, const Code* list, const Code* end) {
+    JpegScanBits local = to;  // a copy, which the compiler keeps in registers
+    const __m512i low = _mm512_set1_epi64(0xFFFFFFFF), most = _mm512_set1_epi64(57);
+    __m512i all = _mm512_setzero_si512();
+    alignas(64) std::array<uint64_t, 8> bits, sizes;
+    for (; list < end; list += 8) {
+        const __m512i codes = _mm512_loadu_si512(list), odd = _mm512_unpackhi_epi64(codes, codes);
+        all = _mm512_or_si512(all, codes);
+        // In every second lane: two codes.
+        const __m512i odd_size = _mm512_srli_epi64(odd, 32);
+        const __m512i two =
+            _mm512_or_si512(_mm512_sllv_epi64(_mm512_and_si512(codes, low), odd_size), _mm512_and_si512(odd, low));
+        const __m512i two_size = _mm512_add_epi64(_mm512_srli_epi64(codes, 32), odd_size);
+        // In every fourth lane: four codes.
+        const __m512i next_size = _mm512_permutex_epi64(two_size, 2);
+        const __m512i four = _mm512_or_si512(_mm512_sllv_epi64(two, next_size), _mm512_permutex_epi64(two, 2));
+        const __m512i four_size = _mm512_add_epi64(two_size, next_size);
+        const bool fits = (_mm512_cmpgt_epu64_mask(four_size, most) & 0b0001'0001) == 0;
+        _mm512_store_si512(bits.data(), fits ? four : two);
+        _mm512_store_si512(sizes.data(), fits ? four_size : two_size);
+        const auto put = [&](size_t lane) { local.put(bits[lane], static_cast<uint32_t>(sizes[lane])); };
+        put(0);
+        if (!fits) put(2);
+        put(4);
+        if (!fits) put(6);
+    }
+    to = local;
+    return _mm512_test_epi64_mask(all, _mm512_set1_epi64(Code::missing)) == 0;
+}
+#else
 // Takes the codes in pairs; the one at `end` is empty. A code has at most 28 bits (16, and 12 of a coefficient), so two
 // of them and the up to 7 bits left over fit 64. Each store writes 8 bytes and only the whole ones count: the next
 // store overwrites the rest. False when a code is missing.
@@ -116,9 +153,10 @@ inline bool write_codes(JpegScanBits& to, const Code* list, const Code* end) {
     to = local;
     return (all & Code::missing) == 0;
 }
+#endif
 
 bool write_blocks(JpegScanBits& to, const int16_t* const* blocks, const JpegScanBlock* kinds, size_t count, int* last) {
-    Code codes[JpegScanWriter::most_blocks * codes_of_block + codes_at_once];
+    Code codes[JpegScanWriter::most_blocks * codes_of_block + empty_codes];
     Code* end = codes;
     for (size_t i = 0; i < count; ++i) {
         const int16_t* const block = blocks[i];
@@ -138,6 +176,6 @@ bool write_blocks(JpegScanBits& to, const int16_t* const* blocks, const JpegScan
         *end = table.codes[0];
         end += left >> 63 ? 0 : 1;  // a block whose last coefficient is not zero needs no end mark
     }
-    *end = Code::of(0, 0);
+    std::fill_n(end, empty_codes, Code::of(0, 0));
     return write_codes(to, codes, end);
 }

@@ -20,7 +20,7 @@ const char* name_of(PackSection section) {
 }  // namespace
 
 void PackBlocks::begin(Bytes file, const PackLayout& layout, const PackCodebook& codebook, const Needs& needs) {
-    file_ = file;
+    parts_.fill({file, 0});
     layout_ = &layout;
     codebook_ = &codebook;
     kernels_ = &pack_kernels();
@@ -29,7 +29,8 @@ void PackBlocks::begin(Bytes file, const PackLayout& layout, const PackCodebook&
 
 Bytes PackBlocks::check(const PackBand& band, PackSection section) const {
     const auto number = static_cast<size_t>(section);
-    const Bytes bytes = file_.subspan(band.offset[number], band.length[number]);
+    const Part& part = parts_[number];
+    const Bytes bytes = part.bytes.subspan(band.offset[number] - part.offset, band.length[number]);
     if (crc32c(bytes) != band.checksum[number]) {
         throw Fault(FaultKind::checksum, std::string("packed image: the checksum of its ") + name_of(section) +
                                              " band " + std::to_string(band_) + " does not fit");

@@ -17,6 +17,11 @@ class PackBlocks {
     // All of these outlive the use of this object.
     void begin(Bytes file, const PackLayout& layout, const PackCodebook& codebook, const Needs& needs);
 
+    // Takes a section from `bytes` from now on, which begin at byte `offset` of the file. `begin` takes all from there.
+    void take_from(PackSection section, Bytes bytes, uint64_t offset) {
+        parts_[static_cast<size_t>(section)] = {bytes, offset};
+    }
+
     // Checks the sections of a band that are needed, and finds their rows. Faults: checksum, corrupt.
     void open_band(size_t band);
 
@@ -36,6 +41,10 @@ class PackBlocks {
     const PackBook& book(int component) const { return component == 0 ? codebook_->luma() : codebook_->chroma(); }
 
    private:
+    struct Part {
+        Bytes bytes;
+        uint64_t offset = 0;
+    };
     struct Row {
         const uint8_t* dc = nullptr;
         const uint8_t* ids = nullptr;
@@ -50,7 +59,7 @@ class PackBlocks {
         return rows_[static_cast<size_t>(component)][static_cast<size_t>(row)];
     }
 
-    Bytes file_;
+    std::array<Part, pack_sections> parts_{};
     const PackLayout* layout_ = nullptr;
     const PackCodebook* codebook_ = nullptr;
     const PackKernels* kernels_ = nullptr;

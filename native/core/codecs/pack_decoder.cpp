@@ -13,6 +13,15 @@ namespace {
 // Coefficients are transformed while they are in the first-level cache.
 constexpr int64_t blocks_at_once = 96;
 
+// Ranges in order; one that follows the one before becomes a part of it.
+void add_range(std::vector<ByteRange>& ranges, uint64_t offset, uint64_t length) {
+    if (length == 0) return;
+    if (!ranges.empty() && ranges.back().offset + ranges.back().length == offset)
+        ranges.back().length += length;
+    else
+        ranges.push_back({offset, length});
+}
+
 bool inside(const JpegRequest& request, const JpegFrame& frame) {
     const Window& window = request.window;
     const int64_t d = request.denominator;
@@ -47,7 +56,49 @@ void PackDecoder::plan(const JpegRequest& request) {
         needs_[static_cast<size_t>(i)] = planes_.plane(i).needed && planes_.plane(i).size > 1;
 }
 
-void PackDecoder::decode(const JpegRequest& request, const View<uint8_t>& out) {
+uint64_t PackDecoder::needed_bytes(size_t band) const {
+    uint64_t sum = 0;
+    for (size_t section = 0; section < pack_sections; ++section)
+        sum += needs(section) ? layout_.bands[band].length[section] : 0;
+    return sum;
+}
+
+// For as many bands as are read at once.
+std::byte* PackDecoder::take_memory(size_t first, size_t last) {
+    uint64_t all = 0, most = bytes_at_once;
+    for (size_t band = first; band <= last; ++band) {
+        const uint64_t bytes = needed_bytes(band);
+        all += bytes;
+        most = std::max(most, bytes);
+    }
+    return arena_.take(std::min(all, most));
+}
+
+// Reads band `first` and those after it for which there is room. Returns the band that comes next.
+size_t PackDecoder::read_bands(std::byte* memory, size_t first, size_t last, const ReadRange& read) {
+    size_t end = first;
+    uint64_t bytes = 0;
+    do bytes += needed_bytes(end++);
+    while (end <= last && bytes + needed_bytes(end) <= bytes_at_once);
+    std::vector<ByteRange> ranges;
+    std::byte* at = memory;
+    for (size_t section = 0; section < pack_sections; ++section) {
+        if (!needs(section)) continue;
+        const PackBand &begin = layout_.bands[first], &back = layout_.bands[end - 1];
+        const uint64_t offset = begin.offset[section], length = back.offset[section] + back.length[section] - offset;
+        blocks_.take_from(static_cast<PackSection>(section), {at, length}, offset);
+        add_range(ranges, offset, length);
+        at += length;
+    }
+    at = memory;
+    for (const ByteRange& range : ranges) {
+        read(at, range);
+        at += range.length;
+    }
+    return end;
+}
+
+void PackDecoder::decode(const JpegRequest& request, const View<uint8_t>& out, const ReadRange& read) {
     check_window(request, layout_.frame, out);
     plan(request);
     blocks_.begin(file_, layout_, *codebook_, needs_);
@@ -57,8 +108,13 @@ void PackDecoder::decode(const JpegRequest& request, const View<uint8_t>& out) {
     batch_ = arena_.take<int16_t>(64 * (blocks_at_once + 1));
     last_ = arena_.take<uint8_t>(blocks_at_once + 1);
     const int64_t rows = layout_.band_mcu_rows;
+    auto next = static_cast<size_t>(planes_.first_row() / rows);  // band that is not in memory yet
+    const auto last = static_cast<size_t>(planes_.last_row() / rows);
+    std::byte* const memory = read ? take_memory(next, last) : nullptr;
     for (int64_t row = planes_.first_row(); row <= planes_.last_row(); ++row) {
-        if (row == planes_.first_row() || row % rows == 0) blocks_.open_band(static_cast<size_t>(row / rows));
+        const auto band = static_cast<size_t>(row / rows);
+        if (read && band == next) next = read_bands(memory, band, last, read);
+        if (row == planes_.first_row() || row % rows == 0) blocks_.open_band(band);
         for (int i = 0; i < layout_.frame.count; ++i) {
             for (int y = 0; planes_.plane(i).needed && y < planes_.plane(i).v; ++y) decode_row(i, row, y);
         }
@@ -96,21 +152,13 @@ std::vector<ByteRange> PackDecoder::ranges(Bytes start, uint64_t size, const Jpe
     if (!inside(request, layout_.frame)) throw Fault(FaultKind::argument, "the window does not lie inside the image");
     plan(request);
     std::vector<ByteRange> found;
-    const auto add = [&](uint64_t offset, uint64_t length) {
-        if (length == 0) return;
-        if (!found.empty() && found.back().offset + found.back().length == offset)
-            found.back().length += length;
-        else
-            found.push_back({offset, length});
-    };
-    add(0, layout_.header_length());
+    add_range(found, 0, layout_.header_length());
     const int64_t rows = layout_.band_mcu_rows;
     const auto first = static_cast<size_t>(planes_.first_row() / rows);
     const auto last = static_cast<size_t>(planes_.last_row() / rows);
-    const std::array<bool, pack_sections> needed{true, needs_[1] || needs_[2], needs_[0]};
     for (size_t section = 0; section < pack_sections; ++section) {
-        for (size_t band = first; needed[section] && band <= last; ++band)
-            add(layout_.bands[band].offset[section], layout_.bands[band].length[section]);
+        for (size_t band = first; needs(section) && band <= last; ++band)
+            add_range(found, layout_.bands[band].offset[section], layout_.bands[band].length[section]);
     }
     return found;
 }

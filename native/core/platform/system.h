@@ -47,6 +47,10 @@ void release(FileHandle file);
 // Memory at a multiple of `alignment`, of which `bytes` is one too; null when there is none.
 std::byte* allocate_aligned(size_t alignment, size_t bytes);
 void free_aligned(std::byte* memory);
+// Pages of the system's own: they take memory when they are first touched, and give it back at once. Null when there is
+// none. `bytes` is the same for both.
+std::byte* map_pages(size_t bytes);
+void unmap_pages(std::byte* memory, size_t bytes);
 // A hint that one page fault should do for 512 pages.
 void prefer_huge_pages(std::byte* memory, size_t bytes);
 

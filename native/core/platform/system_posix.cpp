@@ -78,6 +78,18 @@ std::byte* allocate_aligned(size_t alignment, size_t bytes) {
 
 void free_aligned(std::byte* memory) { std::free(memory); }
 
+#if defined(__SANITIZE_ADDRESS__)  // which watches the ends of what it allocates itself
+std::byte* map_pages(size_t bytes) { return static_cast<std::byte*>(std::malloc(bytes)); }
+void unmap_pages(std::byte* memory, size_t) { std::free(memory); }
+#else
+std::byte* map_pages(size_t bytes) {
+    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+}
+
+void unmap_pages(std::byte* memory, size_t bytes) { ::munmap(memory, bytes); }
+#endif
+
 void prefer_huge_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] size_t bytes) {
 #if defined(MADV_HUGEPAGE)
     ::madvise(memory, bytes, MADV_HUGEPAGE);

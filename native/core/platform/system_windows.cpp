@@ -137,6 +137,12 @@ std::byte* allocate_aligned(size_t alignment, size_t bytes) {
 
 void free_aligned(std::byte* memory) { _aligned_free(memory); }
 
+std::byte* map_pages(size_t bytes) {
+    return static_cast<std::byte*>(::VirtualAlloc(nullptr, bytes, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE));
+}
+
+void unmap_pages(std::byte* memory, size_t) { ::VirtualFree(memory, 0, MEM_RELEASE); }
+
 void prefer_huge_pages(std::byte*, size_t) {}  // needs a privilege that users do not have
 
 std::byte* map_shared(size_t, FileHandle&) { return nullptr; }
