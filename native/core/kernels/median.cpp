@@ -14,7 +14,22 @@ namespace pixelmill {
 #define KERNELS "median.inl"
 #include "both_levels.inl"
 
-const Medians& medians() { return AT_THIS_LEVEL(medians); }
+#if PIXELMILL_WIDE_SUMS
+BEGIN_WIDE_SUMS_CODE
+namespace wide_sums {
+#define AVX2_CODE 2  // AVX-512
+#include "median.inl"
+#undef AVX2_CODE
+}  // namespace wide_sums
+END_WIDE_SUMS_CODE
+#endif
+
+const Medians& medians() {
+#if PIXELMILL_WIDE_SUMS
+    if (uses_wide_sums()) return wide_sums::medians;
+#endif
+    return AT_THIS_LEVEL(medians);
+}
 
 namespace {
 
