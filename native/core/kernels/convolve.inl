@@ -363,5 +363,5 @@ inline void correlate_words(uint8_t* out, const int16_t* const* from, const int1
     }
 }
 
-constexpr Convolution convolution{correlate,   blur_rows,       blur_line,   load_bytes,
-                                  store_bytes, correlate_bytes, correlate_taps, widen_bytes, correlate_words};
+constexpr Convolution convolution{correlate,       blur_rows,      blur_line,   load_bytes,     store_bytes,
+                                  correlate_bytes, correlate_taps, widen_bytes, correlate_words};

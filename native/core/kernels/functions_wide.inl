@@ -50,8 +50,7 @@ inline __m512 sixteen_logs(__m512 x) {
         _mm512_add_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(avx2::one_bits - avx2::root_of_half));
     const __m512i mantissa = _mm512_add_epi32(_mm512_and_si512(moved, _mm512_set1_epi32(0x007fffff)), low);
     const __m512 r = _mm512_sub_ps(_mm512_castsi512_ps(mantissa), _mm512_set1_ps(1.0f)), z = _mm512_mul_ps(r, r);
-    const __m512 exponent =
-        _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_srli_epi32(moved, 23), _mm512_set1_epi32(127)));
+    const __m512 exponent = _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_srli_epi32(moved, 23), _mm512_set1_epi32(127)));
     const __m512 even = sixteen_series(z, avx2::log_even), odd = sixteen_series(z, avx2::log_odd);
     const __m512 tail = _mm512_mul_ps(_mm512_add_ps(even, _mm512_mul_ps(odd, r)), _mm512_mul_ps(r, z));
     const __m512 small = _mm512_sub_ps(_mm512_add_ps(tail, _mm512_mul_ps(exponent, _mm512_set1_ps(avx2::log_2_low))),
