@@ -128,7 +128,7 @@ constexpr int64_t largest_step = 16;
 
 template <class T, int size>
 struct SortedColumns {
-    T values[size][block_elements<T> + 4 * largest_step];  // by rank
+    alignas(64) T values[size][block_elements<T> + 4 * largest_step];  // by rank; each a whole number of lines
 
     void load(const T* const* rows, int64_t from, int64_t count) {
         using V = typename Lanes<T>::Vector;
@@ -180,7 +180,7 @@ template <class T>
 void median_of_25(T* out, const T* const* rows, int64_t step, int64_t length) {
     using V = typename Lanes<T>::Vector;
     SortedColumns<T, 5> columns;
-    T pairs[10][block_elements<T> + 2 * largest_step];
+    alignas(64) T pairs[10][block_elements<T> + 4 * largest_step];
     const auto column = [&](V(&set)[5], int64_t x) {
         UNROLL_16
         for (int i = 0; i < 5; ++i) set[i] = loaded<V>(columns.values[i] + x);
