@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "../platform/compiler.h"
 #include "convert.h"
 #include "places.h"
 #include "simd.h"
