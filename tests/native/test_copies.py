@@ -76,7 +76,7 @@ def test_several_parts_lie_side_by_side(dtype, parts):
     np.testing.assert_array_equal(made, np.concatenate(arrays, 2))
 
 
-# A batch of 20 of these is larger than 16 MiB, so its results are written past the caches; rows begin anywhere in a line.
+# Twenty of these are larger than 16 MiB, so they are written past the caches; rows begin anywhere in a line.
 LARGE = [(701, 517, 3), (640, 512, 3), (530, 611, 4), (1200, 1307, 1)]
 
 

@@ -143,3 +143,16 @@ def test_places_outside_of_the_image_have_the_fill(dtype, fill):
     wanted = np.floor(wanted + 0.5).astype(dtype) if dtype != np.float32 else wanted
     wanted[9:, 20:] = picture[:-9, :-20]
     np.testing.assert_array_equal(made, wanted)
+
+
+def test_floats_outside_of_the_image_are_blended_as_everywhere_else():
+    step, begin, fill = 11 / 299, -101.0, np.float32(0.1)
+    x = (step * np.arange(300.0) + begin).astype(np.float32)
+    across = x - np.floor(x)
+    wanted = fill * (1 - across) + fill * across
+    assert (wanted != fill).any()
+    matrix = [step, 0.0, begin, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+    options = {"matrix": matrix, "size": [4, 300], "fill_value": [0.1], "pixel_origin": "center"}
+    picture = noise((20, 30, 3), np.float32)
+    (made,) = on_each_level(lambda m, image: m.fn.experimental.warp_perspective(image, **options), [picture])
+    np.testing.assert_array_equal(made, np.broadcast_to(wanted[None, :, None], made.shape))
