@@ -155,7 +155,8 @@ class Batch::Place : public Sink {
     }
 
     bool passes_caches(int64_t bytes) const override {
-        constexpr int64_t kept = int64_t{4} << 20;  // what processors have for a core, more or less
+        // Batches of 12 MiB are written faster into a third-level cache of 32 MiB, those of 36 MiB past it.
+        constexpr int64_t kept = int64_t{16} << 20;
         return bytes * static_cast<int64_t>(batch_.size()) > kept;
     }
 

@@ -161,6 +161,28 @@ WIDE_TABLES_CODE int64_t mix_colors_wide(uint8_t* out, const uint8_t* in, int64_
     return x;
 }
 
+// Each byte three times.
+struct TripledBytes {
+    alignas(64) uint8_t place[3][64]{};
+
+    constexpr TripledBytes() {
+        for (int i = 0; i < 192; ++i) place[i / 64][i % 64] = static_cast<uint8_t>(i / 3);
+    }
+};
+
+WIDE_TABLES_CODE int64_t triple_wide(uint8_t* out, const uint8_t* in, int64_t pixels) {
+    static constexpr TripledBytes bytes;
+    int64_t x = 0;
+    for (; x + 64 <= pixels; x += 64) {
+        const __m512i grays = _mm512_loadu_si512(in + x);
+        for (int k = 0; k < 3; ++k) {
+            const __m512i order = _mm512_load_si512(bytes.place[k]);
+            _mm512_storeu_si512(out + 3 * x + 64 * k, _mm512_permutexvar_epi8(order, grays));
+        }
+    }
+    return x;
+}
+
 bool is_gray(const ColorMatrix& matrix) {
     const auto same = [&](int i) {
         return std::memcmp(matrix.weight[0], matrix.weight[i], sizeof matrix.weight[0]) == 0 &&
@@ -178,6 +200,14 @@ void mix_colors(uint8_t* out, const uint8_t* in, int64_t pixels, const ColorMatr
         x = (is_gray(matrix) ? mix_colors_wide<true> : mix_colors_wide<false>)(out, in, pixels, matrix);
 #endif
     color_rows().packed_bytes(out + 3 * x, in + 3 * x, pixels - x, matrix);
+}
+
+void spread(uint8_t* out, const uint8_t* in, int64_t pixels, int neutral) {
+    int64_t x = 0;
+#if PIXELMILL_WIDE_TABLES
+    if (uses_wide_tables() && neutral < 0) x = triple_wide(out, in, pixels);
+#endif
+    color_rows().spread(out + 3 * x, in + x, pixels - x, neutral);
 }
 
 // Whether each channel depends on itself alone.
@@ -250,7 +280,6 @@ void reverse_channels(const Raster& out, const Raster& in, Arena& arena) {
 }
 
 void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int neutral, Arena& arena) {
-    const ColorRows& rows = color_rows();
     auto* line = arena.take<uint8_t>(static_cast<size_t>(in.width));
     const bool direct = table == nullptr && in.pixel == 1;
     for (int64_t y = 0; y < in.height; ++y) {
@@ -259,7 +288,7 @@ void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int 
             const uint8_t level = from[x * in.pixel];
             line[x] = table == nullptr ? level : table[level];
         }
-        rows.spread(reinterpret_cast<uint8_t*>(out.at(y, 0)), direct ? from : line, in.width, neutral);
+        spread(reinterpret_cast<uint8_t*>(out.at(y, 0)), direct ? from : line, in.width, neutral);
     }
 }
 

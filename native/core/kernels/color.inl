@@ -40,8 +40,6 @@ struct EightColors {
     __m256i channel(int i, __m256 r, __m256 g, __m256 b) const { return eight_bytes(sum(i, r, g, b)); }
 };
 
-inline __m256 in_both_halves(float a, float b, float c) { return _mm256_setr_ps(a, b, c, 0, a, b, c, 0); }
-
 #endif
 
 inline float mixed(const ColorMatrix& m, int i, float r, float g, float b) {
@@ -135,23 +133,47 @@ inline void packed_bytes(uint8_t* out, const uint8_t* in, int64_t pixels, const 
     }
 }
 
+#if AVX2_CODE
+
+// Of three registers with eight pixels, the lanes of one channel: its places in the three differ, as 3 and 8 have no
+// common divisor. Bits of `lanes` are those of the channel in the first, second and third.
+template <int first, int second, int third>
+inline __m256 one_of_three(const __m256 (&part)[3]) {
+    static_assert((first | second | third) == 0xff);
+    return _mm256_blend_ps(_mm256_blend_ps(part[0], part[1], second), part[2], third);
+}
+
+// A channel has the pixels in an order of its own, which is that of the channel before, moved by one lane.
+inline __m256 lanes_moved(__m256 values, __m256i by) { return _mm256_permutevar8x32_ps(values, by); }
+
+inline int64_t floats_by_eight(float* out, const float* in, int64_t pixels, const ColorMatrix& matrix) {
+    constexpr int zeroth = 0x49, first = 0x92, second = 0x24;  // lanes whose number leaves this rest when divided by 3
+    const EightColors colors(matrix);
+    const __m256i one = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0), two = _mm256_setr_epi32(2, 3, 4, 5, 6, 7, 0, 1);
+    const __m256i back_one = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6),
+                  back_two = _mm256_setr_epi32(6, 7, 0, 1, 2, 3, 4, 5);
+    int64_t x = 0;
+    for (; x + 8 <= pixels; x += 8) {
+        const float* from = in + 3 * x;
+        const __m256 part[3] = {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8), _mm256_loadu_ps(from + 16)};
+        const __m256 r = one_of_three<zeroth, first, second>(part);
+        const __m256 g = lanes_moved(one_of_three<first, second, zeroth>(part), one);
+        const __m256 b = lanes_moved(one_of_three<second, zeroth, first>(part), two);
+        const __m256 made[3] = {colors.sum(0, r, g, b), lanes_moved(colors.sum(1, r, g, b), back_one),
+                                lanes_moved(colors.sum(2, r, g, b), back_two)};
+        _mm256_storeu_ps(out + 3 * x, one_of_three<zeroth, first, second>(made));
+        _mm256_storeu_ps(out + 3 * x + 8, one_of_three<first, second, zeroth>(made));
+        _mm256_storeu_ps(out + 3 * x + 16, one_of_three<second, zeroth, first>(made));
+    }
+    return x;
+}
+
+#endif
+
 inline void floats(float* out, const float* in, int64_t pixels, const ColorMatrix& matrix) {
     int64_t x = 0;
 #if AVX2_CODE
-    // Two pixels, one in each half; the fourth place is written, then overwritten by the next pixel.
-    __m256 column[3];
-    for (int j = 0; j < 3; ++j)
-        column[j] = in_both_halves(matrix.weight[0][j], matrix.weight[1][j], matrix.weight[2][j]);
-    const __m256 offset = in_both_halves(matrix.offset[0], matrix.offset[1], matrix.offset[2]);
-    for (; x + 3 <= pixels; x += 2) {
-        const __m256 two =
-            _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(in + 3 * x)), _mm_loadu_ps(in + 3 * x + 3), 1);
-        __m256 sum = _mm256_mul_ps(column[0], _mm256_permute_ps(two, 0x00));
-        sum = _mm256_add_ps(sum, _mm256_mul_ps(column[1], _mm256_permute_ps(two, 0x55)));
-        sum = _mm256_add_ps(_mm256_add_ps(sum, _mm256_mul_ps(column[2], _mm256_permute_ps(two, 0xAA))), offset);
-        _mm_storeu_ps(out + 3 * x, _mm256_castps256_ps128(sum));
-        _mm_storeu_ps(out + 3 * x + 3, _mm256_extractf128_ps(sum, 1));
-    }
+    x = floats_by_eight(out, in, pixels, matrix);
 #endif
     for (; x < pixels; ++x) {
         const float r = in[3 * x], g = in[3 * x + 1], b = in[3 * x + 2];

@@ -167,7 +167,7 @@ class SourceRows {
             return;
         }
         T* line = place(y) + before_ * in_.channels;
-        fetch(from + 2);
+        if (in_.dtype != DType::f32) fetch(from + 2);
         convert_row(line, from);
         extend_line(line, in_.width, in_.channels, before_, after_, filter_.border, fill_);
     }
@@ -189,6 +189,8 @@ class SourceRows {
             convolution().widen_bytes(line, bytes, count);
         } else if (in_.dtype == DType::u8) {
             convolution().load_bytes(line, bytes, count);
+        } else if (in_.dtype == DType::f32) {
+            std::memcpy(line, bytes, static_cast<size_t>(count) * sizeof(float));
         } else {
             with_type(in_.dtype, [&](auto zero) {
                 const auto* source = reinterpret_cast<const decltype(zero)*>(in_.at(y, 0));
@@ -233,10 +235,19 @@ struct SparseTaps {
     }
 };
 
-// Bytes to bytes: sums never leave the registers.
-template <class T>
-void filter_bytes(const Raster& out, const Raster& in, const Filter2d& filter, const SparseTaps<T>& taps,
-                  void (*correlate)(uint8_t*, const T* const*, const T*, int64_t, int64_t), Arena& arena) {
+SparseTaps<float> sparse_taps(const Filter2d& filter, Arena& arena) {
+    const int64_t size = filter.height * filter.width;
+    SparseTaps<float> taps(size, arena);
+    for (int64_t i = 0; i < size; ++i) {
+        if (filter.weights[i] != 0) taps.add(filter.weights[i], {i / filter.width, i % filter.width});
+    }
+    return taps;
+}
+
+// Bytes to bytes or floats to floats: sums never leave the registers.
+template <class Out, class T>
+void filter_sparse(const Raster& out, const Raster& in, const Filter2d& filter, const SparseTaps<T>& taps,
+                   void (*correlate)(Out*, const T* const*, const T*, int64_t, int64_t), Arena& arena) {
     const SourceRows<T> source(in, filter, arena);
     const int64_t length = out.width * out.channels, above = filter.valid ? 0 : filter.anchor_y;
     const auto** from = arena.take<const T*>(static_cast<size_t>(taps.count));
@@ -247,7 +258,7 @@ void filter_bytes(const Raster& out, const Raster& in, const Filter2d& filter, c
         for (int64_t k = 0; k < filter.height; ++k) rows[k] = source.place(y - above + k);
         for (int64_t k = 0; k < taps.count; ++k)
             from[k] = rows[taps.places[k].row] + taps.places[k].column * in.channels;
-        correlate(reinterpret_cast<uint8_t*>(out.at(y, 0)), from, taps.weights, taps.count, length);
+        correlate(reinterpret_cast<Out*>(out.at(y, 0)), from, taps.weights, taps.count, length);
     }
 }
 
@@ -283,19 +294,16 @@ std::optional<SparseTaps<int16_t>> mean_taps(const Filter2d& filter, Arena& aren
 
 void filter_bytes(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena) {
     if (const auto taps = mean_taps(filter, arena))
-        return filter_bytes(out, in, filter, *taps, convolution().correlate_words, arena);
-    const int64_t size = filter.height * filter.width;
-    SparseTaps<float> taps(size, arena);
-    for (int64_t i = 0; i < size; ++i) {
-        if (filter.weights[i] != 0) taps.add(filter.weights[i], {i / filter.width, i % filter.width});
-    }
-    filter_bytes(out, in, filter, taps, convolution().correlate_bytes, arena);
+        return filter_sparse(out, in, filter, *taps, convolution().correlate_words, arena);
+    filter_sparse(out, in, filter, sparse_taps(filter, arena), convolution().correlate_bytes, arena);
 }
 
 }  // namespace
 
 void filter(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena) {
     if (in.dtype == DType::u8 && out.dtype == DType::u8) return filter_bytes(out, in, filter, arena);
+    if (filter.sparse && in.dtype == DType::f32 && out.dtype == DType::f32)
+        return filter_sparse(out, in, filter, sparse_taps(filter, arena), convolution().correlate_taps, arena);
     const SourceRows<float> source(in, filter, arena);
     const int64_t length = out.width * out.channels, above = filter.valid ? 0 : filter.anchor_y;
     float* lines[2] = {arena.take<float>(static_cast<size_t>(length)), arena.take<float>(static_cast<size_t>(length))};

@@ -45,6 +45,9 @@ struct Filter2d {
     Border border = Border::reflect_101;
     float fill = 0;
     bool valid = false;  // only where the filter lies inside: out is smaller by its size less one
+    // From floats to floats: weights that are zero are left out, and so is what they would make of infinities. Bytes
+    // are always filtered in this way.
+    bool sparse = false;
 };
 
 // Packed pixels of any type; rows of `in` may lie anywhere. Out has the type of `in`, or is float.
@@ -68,8 +71,10 @@ struct Convolution {
     void (*store_bytes)(uint8_t* out, const float* in, int64_t count);
     // One output row, rounded to bytes: the sum of from[k][x] * weights[k] over all taps.
     void (*correlate_bytes)(uint8_t* out, const float* const* from, const float* weights, int64_t taps, int64_t length);
-    // The same with weights in parts of 2^15, which are positive and add up to 1, and bytes with seven more bits. A
-    // product is rounded to 16 bits, so a sum is off by at most a 128th of a level for each tap.
+    // The same of floats.
+    void (*correlate_taps)(float* out, const float* const* from, const float* weights, int64_t taps, int64_t length);
+    // That of bytes with weights in parts of 2^15, which are positive and add up to 1, and bytes with seven more bits.
+    // A product is rounded to 16 bits, so a sum is off by at most a 128th of a level for each tap.
     void (*widen_bytes)(int16_t* out, const uint8_t* in, int64_t count);
     void (*correlate_words)(uint8_t* out, const int16_t* const* from, const int16_t* weights, int64_t taps,
                             int64_t length);

@@ -303,6 +303,29 @@ inline void correlate_bytes(uint8_t* out, const float* const* from, const float*
     }
 }
 
+inline void correlate_taps(float* out, const float* const* from, const float* weights, int64_t taps, int64_t length) {
+    int64_t x = 0;
+#if AVX2_CODE
+    for (; x + 32 <= length; x += 32) {
+        const __m256 zero = _mm256_setzero_ps();
+        FourSums sums{{zero, zero, zero, zero}};
+        for (int64_t k = 0; k < taps; ++k) {
+            const __m256 weight = _mm256_broadcast_ss(weights + k);
+            for (int i = 0; i < 4; ++i) {
+                const __m256 values = _mm256_loadu_ps(from[k] + x + 8 * i);
+                sums.value[i] = _mm256_add_ps(sums.value[i], _mm256_mul_ps(values, weight));
+            }
+        }
+        sums.store(out + x, false);
+    }
+#endif
+    for (; x < length; ++x) {
+        float sum = 0;
+        for (int64_t k = 0; k < taps; ++k) sum += from[k][x] * weights[k];
+        out[x] = sum;
+    }
+}
+
 inline void widen_bytes(int16_t* out, const uint8_t* in, int64_t count) {
     for (int64_t i = 0; i < count; ++i) out[i] = static_cast<int16_t>(in[i] << 7);
 }
@@ -340,5 +363,5 @@ inline void correlate_words(uint8_t* out, const int16_t* const* from, const int1
     }
 }
 
-constexpr Convolution convolution{correlate,   blur_rows,       blur_line,   load_bytes,
-                                  store_bytes, correlate_bytes, widen_bytes, correlate_words};
+constexpr Convolution convolution{correlate,       blur_rows,      blur_line,   load_bytes,     store_bytes,
+                                  correlate_bytes, correlate_taps, widen_bytes, correlate_words};

@@ -60,17 +60,19 @@ inline void exp_row(void* out, const void* a, const void*, const void*, int64_t 
     }
 }
 
+constexpr uint32_t root_of_half = 0x3f3504f3, one_bits = 0x3f800000;  // sqrt(1/2), 1
+constexpr float log_even[] = {7.0376836292e-2f, 1.1676998740e-1f, 1.4249322787e-1f, 2.0000714765e-1f, 3.3333331174e-1f};
+constexpr float log_odd[] = {-1.1514610310e-1f, -1.2420140846e-1f, -1.6668057665e-1f, -2.4999993993e-1f};
+constexpr float log_2_high = 0.693359375f, log_2_low = -2.12194440e-4f;
+
 // Of normal numbers above 0.
 inline float log_of_usual(float x) {
-    constexpr uint32_t low = 0x3f3504f3, one = 0x3f800000;  // sqrt(1/2), 1
-    const uint32_t moved = std::bit_cast<uint32_t>(x) + (one - low);
-    const float r = std::bit_cast<float>((moved & 0x007fffff) + low) - 1.0f, z = r * r;
+    const uint32_t moved = std::bit_cast<uint32_t>(x) + (one_bits - root_of_half);
+    const float r = std::bit_cast<float>((moved & 0x007fffff) + root_of_half) - 1.0f, z = r * r;
     const float exponent = static_cast<float>(static_cast<int32_t>(moved >> 23) - 127);
-    const float even =
-        series(z, {7.0376836292e-2f, 1.1676998740e-1f, 1.4249322787e-1f, 2.0000714765e-1f, 3.3333331174e-1f});
-    const float odd = series(z, {-1.1514610310e-1f, -1.2420140846e-1f, -1.6668057665e-1f, -2.4999993993e-1f});
-    const float small = ((even + odd * r) * (r * z) - exponent * 2.12194440e-4f) - 0.5f * z;
-    return (r + small) + exponent * 0.693359375f;
+    const float even = series(z, log_even), odd = series(z, log_odd);
+    const float small = ((even + odd * r) * (r * z) + exponent * log_2_low) - 0.5f * z;
+    return (r + small) + exponent * log_2_high;
 }
 
 inline void log_row(void* out, const void* a, const void*, const void*, int64_t count, unsigned) {

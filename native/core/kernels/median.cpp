@@ -14,7 +14,22 @@ namespace pixelmill {
 #define KERNELS "median.inl"
 #include "both_levels.inl"
 
-const Medians& medians() { return AT_THIS_LEVEL(medians); }
+#if PIXELMILL_WIDE_SUMS
+BEGIN_WIDE_SUMS_CODE
+namespace wide_sums {
+#define AVX2_CODE 2  // AVX-512
+#include "median.inl"
+#undef AVX2_CODE
+}  // namespace wide_sums
+END_WIDE_SUMS_CODE
+#endif
+
+const Medians& medians() {
+#if PIXELMILL_WIDE_SUMS
+    if (uses_wide_sums()) return wide_sums::medians;
+#endif
+    return AT_THIS_LEVEL(medians);
+}
 
 namespace {
 
@@ -81,19 +96,20 @@ void median_by_counts(uint8_t* out, const uint8_t* const* rows, int64_t height, 
 
 template <class T>
 void median_image(const Raster& out, const Raster& in, int64_t height, int64_t width, Arena& arena) {
+    constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(T));  // rows begin with one, for the vectors
     const int64_t length = in.width * in.channels, aside = width / 2, above = height / 2,
-                  stride = length + 2 * aside * in.channels;
+                  stride = (length + 2 * aside * in.channels + line - 1) / line * line;
     auto* memory = arena.take<T>(static_cast<size_t>(height * stride));
     [[maybe_unused]] auto* values = arena.take<T>(static_cast<size_t>(height * width));
     const auto** rows = arena.take<const T*>(static_cast<size_t>(height));
     const auto load = [&](int64_t y) {
-        T* line = memory + (y + above) % height * stride;
+        T* row = memory + (y + above) % height * stride;
         const auto* from = reinterpret_cast<const T*>(in.at(std::clamp<int64_t>(y, 0, in.height - 1), 0));
         for (int64_t x = -aside; x < in.width + aside; x += x == -1 ? in.width + 1 : 1) {
             const int64_t pixel = std::clamp<int64_t>(x, 0, in.width - 1);
-            std::copy_n(from + pixel * in.channels, in.channels, line + (x + aside) * in.channels);
+            std::copy_n(from + pixel * in.channels, in.channels, row + (x + aside) * in.channels);
         }
-        std::copy_n(from, length, line + aside * in.channels);
+        std::copy_n(from, length, row + aside * in.channels);
     };
     for (int64_t y = -above; y < above; ++y) load(y);
     for (int64_t y = 0; y < in.height; ++y) {

@@ -5,6 +5,7 @@
 
 #include "pointwise.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "convert.h"
@@ -216,8 +217,8 @@ void pack(const Value& out, const Value& in, Arena& arena) {
     if (in.elements() == 0) return;
     if (in.ndim == 3 && !in.contiguous()) {
         const Raster from = image_of(in);
-        const bool packed_rows = from.pixel == from.channels;
-        if (!packed_rows && FourByteRows::fit(from)) return pack_bytes(image_of(out), from, arena);
+        const bool packed_pixels = std::abs(from.pixel) == from.channels;
+        if (!packed_pixels && FourByteRows::fit(from)) return pack_bytes(image_of(out), from, arena);
     }
     copy_elements(out, in);
 }

@@ -156,26 +156,24 @@ inline void to_pixels(float* out, const uint8_t* in, int64_t pixels, int channel
 }
 
 #if AVX2_CODE
-// Half away from zero as convert() rounds: adding 0.5 would round 0.49999997 up, so the fraction is compared instead.
-// max comes first with the value as its first operand, which turns NaN into 0.
-inline __m256i rounded8(const float* in) {
+// Half away from zero as convert() rounds: adding 0.5 would round 0.49999997 up. So it is twice the value that is cut
+// off, exactly, and `to_bytes` rounds half of that up. max comes first with the value as its first operand, which turns
+// NaN into 0.
+inline __m256i doubled8(const float* in) {
     const __m256 clamped = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(in), _mm256_setzero_ps()), _mm256_set1_ps(255));
-    const __m256i whole = _mm256_cvttps_epi32(clamped);
-    const __m256 rest = _mm256_sub_ps(clamped, _mm256_cvtepi32_ps(whole));
-    const __m256 up = _mm256_cmp_ps(rest, _mm256_set1_ps(0.5f), _CMP_GE_OQ);
-    return _mm256_sub_epi32(whole, _mm256_castps_si256(up));
+    return _mm256_cvttps_epi32(_mm256_add_ps(clamped, clamped));
 }
 #endif
 
 inline void to_bytes(uint8_t* out, const float* in, int64_t count) {
     int64_t i = 0;
 #if AVX2_CODE
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7), zero = _mm256_setzero_si256();
     for (; i + 32 <= count; i += 32) {
-        const __m256i low = _mm256_packs_epi32(rounded8(in + i), rounded8(in + i + 8));
-        const __m256i high = _mm256_packs_epi32(rounded8(in + i + 16), rounded8(in + i + 24));
-        const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), bytes);
+        const __m256i low = _mm256_packs_epi32(doubled8(in + i), doubled8(in + i + 8));
+        const __m256i high = _mm256_packs_epi32(doubled8(in + i + 16), doubled8(in + i + 24));
+        const __m256i bytes = _mm256_packus_epi16(_mm256_avg_epu16(low, zero), _mm256_avg_epu16(high, zero));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_permutevar8x32_epi32(bytes, order));
     }
 #endif
     for (; i < count; ++i) out[i] = convert<uint8_t>(in[i]);

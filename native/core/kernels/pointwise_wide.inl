@@ -52,5 +52,22 @@ inline void stream_planes(float* out, int64_t plane, const uint8_t* in, int64_t 
     planes_by<true>(out, plane, in, pixels, channels, scaling);
 }
 
+// As avx2::to_bytes.
+inline __m128i bytes16(__m512 values) {
+    const __m512 clamped = _mm512_min_ps(_mm512_max_ps(values, _mm512_setzero_ps()), _mm512_set1_ps(255));
+    const __m512i doubled = _mm512_cvttps_epi32(_mm512_add_ps(clamped, clamped));
+    return _mm512_cvtepi32_epi8(_mm512_srli_epi32(_mm512_add_epi32(doubled, _mm512_set1_epi32(1)), 1));
+}
+
+inline void to_bytes(uint8_t* out, const float* in, int64_t count) {
+    int64_t i = 0;
+    for (; i + 64 <= count; i += 64) {
+        for (int part = 0; part < 64; part += 16) {
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i + part), bytes16(_mm512_loadu_ps(in + i + part)));
+        }
+    }
+    avx2::to_bytes(out + i, in + i, count - i);
+}
+
 constexpr PixelRows pixel_rows{avx2::pack3,   avx2::spread3, avx2::reverse4,  to_planes,
-                               stream_planes, avx2::fence,   avx2::to_pixels, avx2::to_bytes};
+                               stream_planes, avx2::fence,   avx2::to_pixels, to_bytes};

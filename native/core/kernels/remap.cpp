@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "../platform/compiler.h"
 #include "convert.h"
 #include "places.h"
 #include "simd.h"
@@ -55,10 +56,18 @@ class PixelSource {
    public:
     PixelSource(const Raster& in, const PlaceSampling& sampling, Arena& arena)
         : in_(in), sampling_(sampling), fill_(arena.take<T>(static_cast<size_t>(in.channels))) {
-        for (int64_t c = 0; c < in.channels; ++c) fill_[c] = sampling.fill ? convert<T>(sampling.fill[c]) : T{};
+        bool black = true;
+        for (int64_t c = 0; c < in.channels; ++c) {
+            fill_[c] = sampling.fill ? convert<T>(sampling.fill[c]) : T{};
+            black &= fill_[c] == 0;
+        }
+        // Sums of shares of a float are not always that float.
+        const bool exact = std::is_integral_v<T> || black;
+        fills_ = exact && sampling.border == Border::constant && sampling.interpolation == Interpolation::linear;
     }
 
     void sample(T* out, float x, float y) const {
+        if (fills_ && lost(x, y)) return copy_pixel(out, fill_);
         switch (sampling_.interpolation) {
             case Interpolation::nearest: return nearest(out, x, y);
             case Interpolation::linear: return linear(out, x, y);
@@ -67,6 +76,15 @@ class PixelSource {
     }
 
    private:
+    // Whether none of the four pixels around a place is one of the image.
+    bool lost(float x, float y) const {
+        return x < -1 || x >= static_cast<float>(in_.width) || y < -1 || y >= static_cast<float>(in_.height);
+    }
+
+    void copy_pixel(T* out, const T* from) const {
+        for (int64_t c = 0; c < in_.channels; ++c) out[c] = from[c];
+    }
+
     // The pixel at a place that may be outside of the image.
     const T* at(int64_t y, int64_t x) const {
         if (y < 0 || y >= in_.height) y = border_index(y, in_.height, sampling_.border);
@@ -76,7 +94,7 @@ class PixelSource {
 
     void nearest(T* out, float x, float y) const {
         const T* from = at(static_cast<int64_t>(std::nearbyint(y)), static_cast<int64_t>(std::nearbyint(x)));
-        std::copy_n(from, in_.channels, out);
+        copy_pixel(out, from);
     }
 
     void linear(T* out, float x, float y) const {
@@ -112,6 +130,7 @@ class PixelSource {
     const Raster& in_;
     const PlaceSampling& sampling_;
     T* fill_;
+    bool fills_ = false;  // what is taken from far outside is `fill_`
 };
 
 template <class T>

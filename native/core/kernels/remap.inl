@@ -11,25 +11,41 @@ inline __m256 two_pixels(const float* first, const float* second) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(first)), _mm_loadu_ps(second), 1);
 }
 
-// As `convert<uint8_t>` rounds.
-inline void store_two(uint8_t* out, __m256 pixels) {
-    const __m256 x = _mm256_min_ps(_mm256_max_ps(pixels, _mm256_setzero_ps()), _mm256_set1_ps(255.0f));
-    const __m256i whole = _mm256_cvttps_epi32(x);
-    const __m256 rest = _mm256_sub_ps(x, _mm256_cvtepi32_ps(whole));
-    const __m256 up = _mm256_cmp_ps(rest, _mm256_set1_ps(0.5f), _CMP_GE_OQ);
-    const __m256i rounded = _mm256_sub_epi32(whole, _mm256_castps_si256(up));
-    const __m256i words = _mm256_packs_epi32(rounded, rounded), bytes = _mm256_packus_epi16(words, words);
-    const int32_t first = _mm256_extract_epi32(bytes, 0), second = _mm256_extract_epi32(bytes, 4);
-    std::memcpy(out, &first, 4);
-    std::memcpy(out + 3, &second, 4);
+// Which of eight pixels are side by side in one register: for bytes, those that packing leaves in order.
+template <class T>
+constexpr int first_of(int pair) {
+    return sizeof(T) == 1 ? pair : 2 * pair;
 }
-inline void store_two(float* out, __m256 pixels) {
-    _mm_storeu_ps(out, _mm256_castps256_ps128(pixels));
-    _mm_storeu_ps(out + 3, _mm256_extractf128_ps(pixels, 1));
+template <class T>
+constexpr int second_of(int pair) {
+    return sizeof(T) == 1 ? pair + 4 : 2 * pair + 1;
 }
 
-inline __m256 two_numbers(const float* numbers) {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_set1_ps(numbers[0])), _mm_set1_ps(numbers[1]), 1);
+// Half away from zero, as `convert<uint8_t>` rounds: twice the value is cut off, exactly, and half of that rounded up.
+inline __m256i doubled(__m256 pixels) {
+    const __m256 x = _mm256_min_ps(_mm256_max_ps(pixels, _mm256_setzero_ps()), _mm256_set1_ps(255.0f));
+    return _mm256_cvttps_epi32(_mm256_add_ps(x, x));
+}
+inline void store_eight(uint8_t* out, const __m256 (&pairs)[4]) {
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i low = _mm256_avg_epu16(_mm256_packs_epi32(doubled(pairs[0]), doubled(pairs[1])), zero);
+    const __m256i high = _mm256_avg_epu16(_mm256_packs_epi32(doubled(pairs[2]), doubled(pairs[3])), zero);
+    const __m256i drop =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(_mm256_packus_epi16(low, high), drop), join);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(bytes));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(bytes, 1));
+}
+inline void store_eight(float* out, const __m256 (&pairs)[4]) {
+    for (int p = 0; p < 4; ++p) {  // in order: each overwrites the value after the one before
+        _mm_storeu_ps(out + 6 * p, _mm256_castps256_ps128(pairs[p]));
+        _mm_storeu_ps(out + 6 * p + 3, _mm256_extractf128_ps(pairs[p], 1));
+    }
+}
+
+inline __m256 two_numbers(float first, float second) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_set1_ps(first)), _mm_set1_ps(second), 1);
 }
 
 // From `a` to `b`.
@@ -71,16 +87,20 @@ int64_t linear_threes(T* out, const PixelRows3<T>& in, const float* x, const flo
     for (; i + 8 < count; i += 8) {
         const EightPlaces at(x + i, y + i, in.height, in.width);
         if (!at.inside) break;
-        for (int k = 0; k < 8; k += 2) {
-            const T* first = in.data + at.row[k] * in.row + int64_t{3} * at.column[k];
-            const T* second = in.data + at.row[k + 1] * in.row + int64_t{3} * at.column[k + 1];
-            const __m256 across = two_numbers(at.across + k), down = two_numbers(at.down + k);
+        const auto place = [&](int k) { return in.data + at.row[k] * in.row + int64_t{3} * at.column[k]; };
+        __m256 made[4];
+        UNROLL_16
+        for (int p = 0; p < 4; ++p) {
+            const int one = first_of<T>(p), other = second_of<T>(p);
+            const T *first = place(one), *second = place(other);
+            const __m256 across = two_numbers(at.across[one], at.across[other]);
             const __m256 above = between(two_pixels(first, second), two_pixels(first + 3, second + 3), across);
             first += in.row;
             second += in.row;
             const __m256 below = between(two_pixels(first, second), two_pixels(first + 3, second + 3), across);
-            store_two(out + 3 * (i + k), between(above, below, down));
+            made[p] = between(above, below, two_numbers(at.down[one], at.down[other]));
         }
+        store_eight(out + 3 * i, made);
     }
 #else
     (void)out, (void)in, (void)x, (void)y, (void)count;

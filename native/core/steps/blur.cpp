@@ -146,8 +146,7 @@ class Laplacian : public Step {
             return;
         }
         Filter2d joined;
-        const bool bytes = x.dtype == DType::u8 && (dtype == DType::u8 || dtype == DType::f32);
-        if (bytes && axes.count == 2 && joins(joined, terms, context.thread.arena)) {
+        if (axes.count == 2 && joins(joined, terms, x.dtype, dtype, context.thread.arena)) {
             out[0] = context.allocate(0, dtype, shape_of(x));
             const Value source = axes.rows_packed(x) ? x : packed(context, x);
             for (int64_t i = 0; i < axes.images; ++i)
@@ -158,12 +157,16 @@ class Laplacian : public Step {
     }
 
    private:
-    // The filters along both axes as one of two dimensions, most of whose weights are zero if it is small. Only where
-    // all sums are whole numbers that floats hold exactly, whatever the order.
-    static bool joins(Filter2d& joined, const Taps (&terms)[3][3], Arena& arena) {
+    // The filters along both axes as one of two dimensions, most of whose weights are zero if it is small. Only for
+    // bytes whose sums are all whole numbers that floats hold exactly, whatever the order, and for floats where the
+    // window is the smallest.
+    static bool joins(Filter2d& joined, const Taps (&terms)[3][3], DType from, DType to, Arena& arena) {
+        const bool bytes = from == DType::u8 && (to == DType::u8 || to == DType::f32);
+        const bool floats = from == DType::f32 && to == DType::f32;
         const int64_t height = std::max(terms[0][1].count, terms[1][1].count);
         const int64_t width = std::max(terms[0][2].count, terms[1][2].count);
-        if (height > 5 || width > 5) return false;
+        const int64_t largest = bytes ? 5 : floats ? 3 : 0;
+        if (height > largest || width > largest) return false;
         auto* weights = arena.take<float>(static_cast<size_t>(height * width));
         std::fill_n(weights, height * width, 0.0f);
         for (int t = 0; t < 2; ++t) {
@@ -171,11 +174,12 @@ class Laplacian : public Step {
             for (int64_t i = 0; i < int64_t{down.count} * along.count; ++i) {
                 const int64_t y = i / along.count, x = i % along.count;
                 const float weight = down.weights[y] * along.weights[x];
-                if (weight != std::floor(weight) || std::abs(weight) > 1024) return false;
+                if (bytes && (weight != std::floor(weight) || std::abs(weight) > 1024)) return false;
                 weights[(height / 2 - down.before + y) * width + width / 2 - along.before + x] += weight;
             }
         }
         joined = {weights, height, width, height / 2, width / 2};
+        joined.sparse = true;
         return true;
     }
 
