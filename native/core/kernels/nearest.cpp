@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <type_traits>
@@ -11,6 +12,14 @@ namespace pixelmill {
 namespace {
 
 #if PIXELMILL_WIDE_TABLES
+
+// The 128 bytes at `from`, of which `reach` are there, in another order.
+WIDE_TABLES_CODE inline __m512i ordered(const uint8_t* from, int32_t reach, __m512i order) {
+    const uint64_t first = ~uint64_t{0} >> (64 - std::min(reach, 64));
+    const uint64_t second = reach > 64 ? ~uint64_t{0} >> (128 - reach) : 0;
+    return _mm512_permutex2var_epi8(_mm512_maskz_loadu_epi8(first, from), order,
+                                    _mm512_maskz_loadu_epi8(second, from + 64));
+}
 
 // Single bytes side by side, 64 at a time while they lie within 128. Returns how many were copied.
 WIDE_TABLES_CODE int32_t pick_bytes(uint8_t* out, const uint8_t* in, const int32_t* places, int32_t count) {
@@ -26,39 +35,66 @@ WIDE_TABLES_CODE int32_t pick_bytes(uint8_t* out, const uint8_t* in, const int32
         order = _mm512_inserti32x4(order, part[1], 1);
         order = _mm512_inserti32x4(order, part[2], 2);
         order = _mm512_inserti32x4(order, part[3], 3);
-        const uint64_t first = ~uint64_t{0} >> (64 - std::min(reach, 64));
-        const uint64_t second = reach > 64 ? ~uint64_t{0} >> (128 - reach) : 0;
-        const __m512i bytes = _mm512_maskz_loadu_epi8(first, in + low);
-        const __m512i more = _mm512_maskz_loadu_epi8(second, in + low + 64);
-        _mm512_storeu_si512(out + x, _mm512_permutex2var_epi8(bytes, order, more));
+        _mm512_storeu_si512(out + x, ordered(in + low, reach, order));
+    }
+    return x;
+}
+
+// For each of 48 bytes of colors: the number of its pixel, and of its channel.
+struct ColorBytes {
+    std::array<uint8_t, 64> pixel{}, channel{};
+};
+constexpr ColorBytes color_bytes = [] {
+    ColorBytes bytes;
+    for (uint8_t i = 0; i < 48; ++i) {
+        bytes.pixel[i] = i / 3;
+        bytes.channel[i] = i % 3;
+    }
+    return bytes;
+}();
+
+// Colors side by side, 16 at a time while their pixels lie within 128 bytes. Returns how many were copied.
+WIDE_TABLES_CODE int32_t pick_colors(uint8_t* out, const uint8_t* in, const int32_t* places, int32_t count) {
+    const __m512i pixel = _mm512_loadu_si512(color_bytes.pixel.data());
+    const __m512i channel = _mm512_loadu_si512(color_bytes.channel.data());
+    int32_t x = 0;
+    for (; x + 16 <= count; x += 16) {
+        const int32_t low = std::min(places[x], places[x + 15]), wide = std::abs(places[x + 15] - places[x]) + 1;
+        if (wide > 128 / 3) break;
+        const __m512i apart = _mm512_sub_epi32(_mm512_loadu_si512(places + x), _mm512_set1_epi32(low));
+        const __m512i starts =
+            _mm512_castsi128_si512(_mm512_cvtepi32_epi8(_mm512_mullo_epi32(apart, _mm512_set1_epi32(3))));
+        const __m512i order = _mm512_add_epi8(_mm512_permutexvar_epi8(pixel, starts), channel);
+        _mm512_mask_storeu_epi8(out + 3 * x, (uint64_t{1} << 48) - 1, ordered(in + 3 * int64_t{low}, 3 * wide, order));
     }
     return x;
 }
 
 #endif
 
-// One element a pixel, pixels side by side.
+// Pixels of `inner` elements side by side. Returns how many were copied in a faster way.
 template <class T>
-void pick_elements(T* out, const T* in, const AxisPlan& plan) {
-    int32_t x = 0;
+int32_t pick_pixels([[maybe_unused]] T* out, [[maybe_unused]] const T* in, [[maybe_unused]] const AxisPlan& plan,
+                    [[maybe_unused]] int64_t inner) {
 #if PIXELMILL_WIDE_TABLES
     if constexpr (std::is_same_v<T, uint8_t>) {
-        if (uses_wide_tables()) x = pick_bytes(out, in, plan.first, plan.count);
+        if (inner == 1 && uses_wide_tables()) return pick_bytes(out, in, plan.first, plan.count);
+        if (inner == 3 && uses_wide_tables()) return pick_colors(out, in, plan.first, plan.count);
     }
 #endif
-    for (; x < plan.count; ++x) out[x] = in[plan.first[x]];
+    return 0;
 }
 
 // The elements after the spatial axes, `inner` of them, `step` apart.
 template <class T>
 void copy_row(T* out, const T* in, const AxisPlan& plan, int64_t pixel, int64_t inner, int64_t step) {
-    if (inner == 1 && pixel == 1) return pick_elements(out, in, plan);
+    int32_t x = pixel == inner && step == 1 ? pick_pixels(out, in, plan, inner) : 0;
     if (inner == 1) {
-        for (int32_t x = 0; x < plan.count; ++x) out[x] = in[plan.first[x] * pixel];
+        for (; x < plan.count; ++x) out[x] = in[plan.first[x] * pixel];
         return;
     }
     if (inner == 3) {
-        for (int32_t x = 0; x < plan.count; ++x) {
+        for (; x < plan.count; ++x) {
             const T* from = in + plan.first[x] * pixel;
             out[3 * x] = from[0];
             out[3 * x + 1] = from[step];
@@ -66,7 +102,7 @@ void copy_row(T* out, const T* in, const AxisPlan& plan, int64_t pixel, int64_t 
         }
         return;
     }
-    for (int32_t x = 0; x < plan.count; ++x) {
+    for (; x < plan.count; ++x) {
         const T* from = in + plan.first[x] * pixel;
         for (int64_t c = 0; c < inner; ++c) *out++ = from[c * step];
     }
