@@ -23,7 +23,7 @@ JOB = NumbersJob()
 
 # The output, locks, the lock, the output again, the plan. Of the shard: the lock, files, the lock, the sidecar. The
 # sizes; the lock, the list of all shards, the lock; the manifest; what is removed.
-ROUND_TRIPS = 5 + 4 + 1 + 3 + 1 + 1
+ROUND_TRIPS = 4 + 4 + 1 + 1 + 1 + 1
 
 
 @pytest.fixture
