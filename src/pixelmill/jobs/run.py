@@ -27,7 +27,6 @@ from pixelmill.options.declaration import Help, takes
 from pixelmill.options.running import Exists, OnProgress, Progress, RunJobOptions, Target
 from pixelmill.storage import anchored, plain, working_folder
 
-
 _FIRST = 16  # shards that are announced before the lock is taken; bytes limit how much of them is fetched
 
 
