@@ -248,11 +248,12 @@ def test_locks_are_listed_with_the_output(server: LoopbackS3) -> None:
     lock.acquire(at_once=True)
     assert server.counts == {"PUT": 1}
     lock.release()
-    late = Lock(storage, ".pixelmill")
-    late.looked(lambda: lock.acquire())
+    late, other = Lock(storage, ".pixelmill"), Lock(storage, ".pixelmill")
+    late.looked(lambda: storage.names(""))
+    other.acquire()
     with pytest.raises(OutputError, match="is writing to"):
         late.acquire(at_once=True)
-    lock.release()
+    other.release()
 
 
 @pytest.mark.parametrize("small", [-1, 1 << 20])
@@ -262,6 +263,22 @@ def test_a_run_that_lost_its_lock_while_it_closed_the_dataset_writes_no_manifest
     monkeypatch.setattr(output, "_SMALL", small)
 
     monkeypatch.setattr(NumbersJob, "close", _closing(server))
+    with pytest.raises(OutputError, match="taken over"):
+        run_job(JOB, "s3://data/out", workers=1)
+    assert "data/out/manifest.json" not in server.objects
+
+
+def test_a_lock_that_is_lost_while_large_files_about_the_dataset_are_sent_is_noticed(
+    server: LoopbackS3, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "_SMALL", -1)
+
+    def lose(method: str, key: str) -> None:
+        if method == "PUT" and key.endswith("/list.txt"):
+            for name in [name for name in server.objects if "/locks/" in name]:
+                del server.objects[name]
+
+    server.watch = lose
     with pytest.raises(OutputError, match="taken over"):
         run_job(JOB, "s3://data/out", workers=1)
     assert "data/out/manifest.json" not in server.objects
