@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,12 @@ JOBS = {
 }
 
 
-def run(job: str, base: str, output: str, environment: dict[str, str], folder: Path) -> tuple[float, float]:
+def run(
+    job: str, base: str, output: str, environment: dict[str, str], *, folder: Path, workers: int
+) -> tuple[float, float]:
     """Run a job; return its seconds and its processor seconds."""
     command, source, options = JOBS[job]
+    options = [*options, "--workers", str(workers)]
     target = ["--output", output] if command == "augment" else [output]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
@@ -71,14 +75,16 @@ def remote_hashes(endpoint: str, folder: str) -> dict[str, str]:
             page = [part.split("<")[0] for part in answer.read().decode().split("<Key>")[1:]]
         keys += page
         last = keys[-1] if keys else ""
-    found = {}
-    for key in keys:
+
+    def one(key: str) -> str:
         with urllib.request.urlopen(f"{endpoint}/data/{key}") as answer:
-            found[key.removeprefix(f"{folder}/")] = hashlib.sha256(answer.read()).hexdigest()
-    return found
+            return hashlib.sha256(answer.read()).hexdigest()
+
+    with ThreadPoolExecutor(64) as pool:
+        return dict(zip([key.removeprefix(f"{folder}/") for key in keys], pool.map(one, keys), strict=True))
 
 
-def measured(job: str, data: Path, work: Path, given: argparse.Namespace) -> dict[str, Any]:
+def measured(job: str, data: Path, work: Path, *, workers: int, given: argparse.Namespace) -> dict[str, Any]:
     """Run a job on local files and on the store, in turns; return the medians."""
     server, endpoint = remote.serve(remote.built(given.build), data, given.latency / 1000)
     keys = {"AWS_ACCESS_KEY_ID": "t", "AWS_SECRET_ACCESS_KEY": "t", "AWS_DEFAULT_REGION": "us-east-1"}
@@ -88,19 +94,20 @@ def measured(job: str, data: Path, work: Path, given: argparse.Namespace) -> dic
         for number in range(given.rounds):
             shutil.rmtree(work / "local", ignore_errors=True)
             environment = {**os.environ, **keys, "PIXELMILL_CACHE": str(work / f"cache-{number}")}
-            local.append(run(job, str(data), str(work / "local"), environment, work))
+            local.append(run(job, str(data), str(work / "local"), environment, folder=work, workers=workers))
             remote.counted(endpoint)
             environment["AWS_ENDPOINT_URL"] = endpoint
-            store.append(run(job, "s3://data", f"s3://data/out-{number}", environment, work))
+            store.append(run(job, "s3://data", f"s3://data/out-{number}", environment, folder=work, workers=workers))
             counts = remote.counted(endpoint)
             equal = hashes(work / "local") == remote_hashes(endpoint, f"out-{number}")
-            print(job, local[-1], store[-1], counts, "equal" if equal else "DIFFERENT", file=sys.stderr)
+            print(job, workers, local[-1], store[-1], counts, "equal" if equal else "DIFFERENT", file=sys.stderr)
     finally:
         server.terminate()
         server.wait()
     medians = [statistics.median(seconds for seconds, _ in times) for times in (local, store)]
     return {
         "job": job,
+        "workers": workers,
         "latency_ms": given.latency,
         "local_seconds": round(medians[0], 2),
         "store_seconds": round(medians[1], 2),
@@ -118,6 +125,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=4000, help="number of images")
     parser.add_argument("--latency", type=int, default=30, help="milliseconds")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="processes of a job")
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--json", type=Path, default=RESULTS, help="write the results to this file")
@@ -128,7 +136,7 @@ def main() -> None:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     (work / "recipe.yaml").write_text(RECIPE)
-    rows = [measured(job, data, work, given) for job in given.jobs]
+    rows = [measured(job, data, work, workers=count, given=given) for job in given.jobs for count in given.workers]
     shutil.rmtree(work)
     for row in rows:
         print(row)

@@ -165,12 +165,12 @@ def test_two_jobs_that_start_together_do_not_both_write(tmp_path, monkeypatch):
 
     acquire = Lock.acquire
 
-    def acquire_late(lock):
+    def acquire_late(lock, **options):
         monkeypatch.setattr(Lock, "acquire", acquire)
         with pytest.raises(RuntimeError, match="killed"):
             add(Letters("a", fails=True), tmp_path / "out")
         (tmp_path / "out" / "a-0.txt").unlink()
-        acquire(lock)
+        acquire(lock, **options)
 
     monkeypatch.setattr(Lock, "acquire", acquire_late)
     with pytest.raises(OutputExists, match="belongs to another job"):

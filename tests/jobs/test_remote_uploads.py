@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +17,22 @@ from loopback_s3 import Faults, LoopbackS3
 from remote_faults import KilledJob
 from small_jobs import NumbersJob, tree
 
-from pixelmill.errors import DataError, OutputError
+from pixelmill import convert
+from pixelmill.create import create_images
+from pixelmill.errors import DataError, OutputError, OutputExists
 from pixelmill.jobs import output, run, run_job
+from pixelmill.jobs.lock import Lease, Lock
 from pixelmill.jobs.remote_storage import RemoteStorage
+from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.storage import remote_writes
 
 JOB = NumbersJob()
 
-# The output, locks, the lock, the output again, the plan. Of the shard: the lock, files, the lock, the sidecar. The
-# sizes; the lock, the list of all shards, the lock; the manifest; what is removed.
-ROUND_TRIPS = 5 + 4 + 1 + 3 + 1 + 1
+# The output and locks, the lock, the output again, the plan. Of the shard: the lock, files, the lock, the sidecar. The
+# sizes with the lock; the list of all shards with the lock; the manifest; what is removed.
+ROUND_TRIPS = 4 + 4 + 1 + 1 + 1 + 1
+# A conversion of records lists the folder, looks at the start of each file and reads the index files before.
+CONVERSION = ROUND_TRIPS + 3
 
 
 @pytest.fixture
@@ -192,3 +201,151 @@ def test_pieces_in_memory_reach_other_stores() -> None:
     storage = RemoteStorage(f"memory://{os.urandom(8).hex()}/out")
     storage.adopt({"file": [memoryview(b"one"), memoryview(b" two")]})
     assert storage.read("file") == b"one two"
+
+
+def test_a_failed_upload_ends_the_others_of_its_shard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of the shard is removed next, so no thread may still send it."""
+    began, failed, ended = threading.Event(), threading.Event(), threading.Event()
+    sent: list[str] = []
+
+    def upload(content: object, path: str, *, size: int) -> None:
+        sent.append(path)
+        if path.endswith("bad"):
+            assert began.wait(60)
+            failed.set()
+            raise OSError("no room")
+        began.set()
+        assert failed.wait(60)
+        time.sleep(0.1)
+        ended.set()
+
+    monkeypatch.setattr(remote_writes, "upload", upload)
+    monkeypatch.setattr("pixelmill.jobs.remote_storage._UPLOADS", 2)
+    storage = RemoteStorage(f"memory://{os.urandom(8).hex()}/out")
+    with pytest.raises(OSError, match="no room"):
+        storage.adopt({name: [] for name in ("bad", "slow", *map(str, range(20)))})
+    assert ended.is_set() and len(sent) < 22
+    before = len(sent)
+    time.sleep(0.05)
+    assert len(sent) == before
+
+
+def test_shards_share_the_threads_that_send_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[int] = set()
+    monkeypatch.setattr(remote_writes, "upload", lambda *_, size: threads.add(threading.get_native_id()))
+    monkeypatch.setattr("pixelmill.jobs.remote_storage._UPLOADS", 2)
+    storage = RemoteStorage(f"memory://{os.urandom(8).hex()}/out")
+    for shard in range(5):
+        storage.adopt({f"{shard}-{number}": [] for number in range(8)})
+    assert 1 <= len(threads) <= 2
+
+
+def test_locks_are_listed_with_the_output(server: LoopbackS3) -> None:
+    storage = RemoteStorage("s3://data/out")
+    lock = Lock(storage, ".pixelmill")
+    assert lock.looked(lambda: storage.names("")) == []
+    server.reset()
+    lock.acquire(at_once=True)
+    assert server.counts == {"PUT": 1}
+    lock.release()
+    late, other = Lock(storage, ".pixelmill"), Lock(storage, ".pixelmill")
+    late.looked(lambda: storage.names(""))
+    other.acquire()
+    with pytest.raises(OutputError, match="is writing to"):
+        late.acquire(at_once=True)
+    other.release()
+
+
+@pytest.mark.parametrize("small", [-1, 1 << 20])
+def test_a_run_that_lost_its_lock_while_it_closed_the_dataset_writes_no_manifest(
+    small: int, server: LoopbackS3, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "_SMALL", small)
+
+    monkeypatch.setattr(NumbersJob, "close", _closing(server))
+    with pytest.raises(OutputError, match="taken over"):
+        run_job(JOB, "s3://data/out", workers=1)
+    assert "data/out/manifest.json" not in server.objects
+
+
+def test_a_lock_that_is_lost_while_large_files_about_the_dataset_are_sent_is_noticed(
+    server: LoopbackS3, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "_SMALL", -1)
+
+    def lose(method: str, key: str) -> None:
+        if method == "PUT" and key.endswith("/list.txt"):
+            for name in [name for name in server.objects if "/locks/" in name]:
+                del server.objects[name]
+
+    server.watch = lose
+    with pytest.raises(OutputError, match="taken over"):
+        run_job(JOB, "s3://data/out", workers=1)
+    assert "data/out/manifest.json" not in server.objects
+
+
+def _closing(server: LoopbackS3) -> Any:
+    """Return the `close` of a job during which its lock vanishes."""
+    close = NumbersJob.close
+
+    def closing(self: NumbersJob, *arguments: Any) -> None:
+        for name in [name for name in server.objects if "/locks/" in name]:
+            del server.objects[name]
+        close(self, *arguments)
+
+    return closing
+
+
+@pytest.mark.parametrize("exists", ["error", "resume"])
+def test_the_first_shard_is_fetched_while_the_lock_is_taken(exists: Any, server: LoopbackS3, tmp_path: Path) -> None:
+    """Unless the job may be one that needs no first shard any more."""
+    create_images(tmp_path / "photos", "i", 24, 16, 8, "jpg", classes=2, workers=1)
+    server.put_folder("data", tmp_path)
+    seen: list[tuple[str, str]] = []
+    server.watch = lambda method, key: seen.append((method, key))
+    server.latency = 0.05
+    convert("s3://data/photos", "s3://data/out", to="tfrecord", workers=1, exists=exists)
+    server.latency, server.watch = 0.0, None
+    lock = next(at for at, (method, key) in enumerate(seen) if method == "PUT" and "/locks/" in key)
+    images = [at for at, (method, key) in enumerate(seen) if method == "GET" and key.endswith(".jpg")]
+    assert len(images) == 8
+    assert (images[0] < lock) == (exists == "error")
+    with pytest.raises(OutputExists):
+        convert("s3://data/photos", "s3://data/out", to="tfrecord", workers=1)
+
+
+def test_the_list_of_classes_is_read_while_the_output_is_looked_at(server: LoopbackS3, tmp_path: Path) -> None:
+    create_images(tmp_path / "photos", "i", 24, 16, 8, "jpg", classes=2, workers=1)
+    convert(tmp_path / "photos", tmp_path / "records", to="tfrecord", workers=1)
+    server.put_folder("data", tmp_path)
+    chains = []
+    for latency in (0.05, 0.25, 1.0):
+        server.latency = latency
+        server.reset()
+        convert("s3://data/records", f"s3://data/latency-{latency}", to="webdataset", workers=1)
+        chains.append(server.chain)
+        if chains[-1] <= CONVERSION:
+            break
+    server.latency = 0
+    assert min(chains) == CONVERSION
+    assert server.objects["data/latency-0.05/classes.txt"] == (tmp_path / "records" / "classes.txt").read_bytes()
+
+
+def test_a_shard_is_hashed_while_the_lock_is_looked_at(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = threading.Event()
+    make_shard, finish = NumbersJob.make_shard, ShardFiles.finish
+
+    def making(self: NumbersJob, *arguments: Any) -> Any:
+        looked.clear()
+        server.watch = lambda method, key: looked.set() if method == "GET" and "/locks/lock-" in key else None
+        return make_shard(self, *arguments)
+
+    def finishing(self: ShardFiles) -> Any:
+        if self.number == 0:
+            assert looked.wait(60)
+        return finish(self)
+
+    monkeypatch.setattr(NumbersJob, "make_shard", making)
+    monkeypatch.setattr(ShardFiles, "finish", finishing)
+    monkeypatch.setattr(run, "Lock", partial(Lock, lease=Lease(beat=3600)))
+    assert run_job(NumbersJob(count=4, per_shard=4), "s3://data/out", workers=1).complete

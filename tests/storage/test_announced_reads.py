@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from loopback_s3 import LoopbackS3
 
+from pixelmill.storage import announced_reads
 from pixelmill.storage.announced_reads import AnnouncedReads, whole_file
 from pixelmill.storage.local import FileStat
 from pixelmill.storage.options import using
@@ -57,3 +58,12 @@ def test_a_file_of_known_size_is_one_request_that_notices_growth(server: Loopbac
     ranges = {key: (offset, length) for key, offset, length in server.log}
     assert ranges["data/0"] == (0, 1)
     assert len(server.log) == 4
+
+
+def test_much_is_read_ahead_from_the_beginning(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection is slow, so requests for few bytes would make the first shards wait."""
+    monkeypatch.setattr(announced_reads, "_AHEAD", 100 << 20)
+    coming = iter(whole_file(PATHS[number % 6], FileStat(1 << 20, 0)) for number in range(300))
+    reads = AnnouncedReads()
+    reads.begin(coming)
+    assert len(list(coming)) == 200

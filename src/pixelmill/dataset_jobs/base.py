@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -58,8 +61,8 @@ class DatasetJob(Job):
             return self.opened
         with storage.keeping_listings():
             opened = self.open()
-            if opened.remote_stats:
-                _ = opened.classes  # while its folders are known
+            if opened.remote_stats:  # while its folders are known, and beside what comes next
+                threading.Thread(target=copy_context().run, args=(_find_classes, opened)).start()
         return opened
 
     @cached_property
@@ -136,3 +139,9 @@ class DatasetJob(Job):
         if self.to == "parquet":
             return {"classes": self.dataset.classes or None}
         return {"keys": keys} if self.to == "tfrecord" else {}
+
+
+def _find_classes(dataset: Dataset) -> None:
+    """Look up the classes of a dataset, which remembers them; whoever asks for them meets the errors."""
+    with suppress(Exception):
+        _ = dataset.classes

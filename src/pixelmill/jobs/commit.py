@@ -24,7 +24,7 @@ from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, shard_entry
 from pixelmill.jobs.output_stream import FileRecord, OutputStream
 from pixelmill.jobs.shard_files import ShardFiles, bring_to_disk
-from pixelmill.jobs.storage import Finished, Storage, open_storage
+from pixelmill.jobs.storage import Finished, Storage, open_storage, together
 from pixelmill.options.running import OnError
 
 INTENT = "shard-{:05d}.json"
@@ -159,8 +159,8 @@ class ShardTask:
         try:
             with self._checked():
                 report = replace(shard.report, errors=(*shard.report.errors, *files.errors))
-                finished = files.finish()
-                site.claim.check(self.storage)
+                # In a store, looking for the lock takes as long as hashing the files.
+                finished = together(self.storage, files.finish, lambda: site.claim.check(self.storage))
                 kept, records = self._keep(files), [record for _, record in finished.values()]
                 entry = shard_entry(shard.number, report=report, files=records, quarantine=kept, notes=files.notes)
                 sidecar = write_intent(shard.scratch, entry, durable=not self.storage.is_remote)

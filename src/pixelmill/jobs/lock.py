@@ -109,6 +109,7 @@ class Lock:
         self._heart: threading.Thread | None = None
         self._let_go: Callable[[], None] | None = None
         self._is_gone = False
+        self._seen: list[tuple[str, str, int]] | None = None
         self.claim = Claim("", "")  # set by `acquire`
 
     @property
@@ -116,11 +117,26 @@ class Lock:
         """A name for this run: of two runs that have the lock one after the other, each has its own."""
         return self.claim.lock.rpartition("/")[2].removeprefix("lock-").removesuffix(".json")
 
-    def acquire(self) -> None:
-        """Take the lock. Raises OutputError with the host and process of the owner."""
+    def looked(self, look: Callable[[], Result]) -> Result:
+        """Return what a call that looks at the output returns; in a store, look for locks in the meantime."""
+        if not self._storage.is_remote:  # there, it is done while other processes of this machine are kept out
+            return look()
+
+        def locks() -> None:
+            self._seen = list(_locks(self._storage, self._folder))
+
+        return together(self._storage, look, locks)
+
+    def acquire(self, *, at_once: bool = False) -> None:
+        """Take the lock. Raises OutputError with the host and process of the owner.
+
+        Args:
+            at_once: Whether `looked` has just been called, and no request after it.
+        """
         with self._storage.alone(self._folder):
             dead, highest = [], 0
-            for file, slot, number in _locks(self._storage, self._folder):
+            seen = self._seen if at_once else None
+            for file, slot, number in _locks(self._storage, self._folder) if seen is None else seen:
                 highest = max(highest, number)
                 if _clash(slot, self._slot):
                     self._refuse_if_alive(f"{self._folder}/{file}")

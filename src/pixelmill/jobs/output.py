@@ -23,7 +23,7 @@ from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, JobPlan, differences, shard_entry
 from pixelmill.jobs.output_stream import FileRecord
 from pixelmill.jobs.shard_files import ShardFiles
-from pixelmill.jobs.sharing import STATE, check_shared, refuse_added
+from pixelmill.jobs.sharing import STATE, check_shared, foreign_text, refuse_added
 from pixelmill.jobs.storage import Storage, together
 from pixelmill.options.running import Exists
 
@@ -33,6 +33,7 @@ _COMPLETE = "complete.json"
 
 _AT_ONCE = 64  # sidecars that are read together
 _REMEMBERED_FILES = 100_000
+_SMALL = 1 << 20  # bytes that are sent in about the time of a look at the lock
 
 
 class JobOutput:
@@ -207,8 +208,8 @@ class JobOutput:
         is_alone = len(self._made) == self.plan.shards  # all of it is of this run, so no other has finished it
         if is_alone or not self.is_finished():
             totals = total(done.values()).totals()
-            closing = self._close()
-            if closing or not is_checked:
+            closing = self._close(is_checked=is_checked) if self._job.closing_files else []
+            if not (closing or is_checked):
                 self.claim.check(self.storage)
             if self.plain:
                 self.storage.write(f"{self.state}/{_COMPLETE}", json_line(totals))
@@ -324,7 +325,7 @@ class JobOutput:
                 hint = "choose another folder, or remove it" if self.added else "exists=overwrite replaces it"
                 raise OutputExists(f"job: {self.storage.where(name)} exists; {hint}")
         if not (self.plain or self.added or (shared and self._begun() is not None)):
-            raise OutputExists(f"job: {_foreign(self.storage.root, foreign)}; {self._elsewhere()}")
+            raise OutputExists(f"job: {foreign_text(self.storage.root, foreign)}; {self._elsewhere()}")
 
     def _holds_files(self, name: str) -> bool:
         """Whether there is a file at or below a name; a job that was killed may leave empty folders."""
@@ -370,9 +371,8 @@ class JobOutput:
         self.storage.write(f"{self.state}/{manifest.PLAN}", self._plan_text())
         self.storage.remove(self.manifest)
 
-    def _close(self) -> list[FileRecord]:
-        if not self._job.closing_files:
-            return []
+    def _close(self, *, is_checked: bool) -> list[FileRecord]:
+        """Write the files about the whole dataset; the lock has been looked at when this returns."""
         with scratch_folder(self.storage, f"{self.state}/tmp/{self.run}-close") as scratch:
             files = ShardFiles(self.storage, number=self.plan.shards, scratch=scratch)
             try:
@@ -383,14 +383,14 @@ class JobOutput:
                 write_intent(scratch, intent, durable=not self.storage.is_remote)
             finally:
                 files.abandon()
+            is_quick = self.storage.is_remote and sum(record.bytes for record in records) <= _SMALL
+            if not (is_checked and is_quick):
+                self.claim.check(self.storage)
+            if is_quick:  # they arrive while the lock is looked at
+                return self.claim.checked(self.storage, lambda: place(self.storage, finished))
+            place(self.storage, finished)
             self.claim.check(self.storage)
-            return place(self.storage, finished)
-
-
-def _foreign(root: str, names: Sequence[str]) -> str:
-    """Describe a folder with files that no job has written."""
-    shown = ", ".join(sorted(names)[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-    return f"{root} is not empty ({shown}), and no job of pixelmill has written it"
+            return records
 
 
 _IGNORED = frozenset({"lost+found"})  # of file systems

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,7 +19,7 @@ from pixelmill.storage.options import active
 from pixelmill.storage.temporary_folders import held_folder
 
 _PIECE = 8 << 20
-_UPLOADS = 64  # files of a shard that are uploaded at a time
+_UPLOADS = 128  # files that a process uploads at a time
 
 # What `at_one_moment` has listed, for the calls in its block. Other threads look at locks, and see what is there now.
 _listed: ContextVar[Mapping[str, list[str]]] = ContextVar("listed", default=MappingProxyType({}))
@@ -34,6 +36,11 @@ class RemoteStorage:
         self._held: dict[Path, int] = {}
         if object_store.locate(self.root, active()) is None:
             remote.open_store(self.root)  # fails here, in one sentence, if the address is of no known kind
+
+    @cached_property
+    def _uploads(self) -> ThreadPoolExecutor:
+        """Threads for the files of all shards: to start some for each shard would cost a fifth of sending the files."""
+        return ThreadPoolExecutor(_UPLOADS, "pixelmill-upload")
 
     @contextmanager
     def at_one_moment(self, folder: str) -> Iterator[None]:
@@ -126,7 +133,14 @@ class RemoteStorage:
             if isinstance(content, Path):
                 content.unlink()
 
-        files.together(one, list(files_by_name), most=_UPLOADS)
+        running = [self._uploads.submit(copy_context().run, one, name) for name in files_by_name]
+        try:
+            for upload in running:
+                upload.result()
+        finally:  # whatever is left of a shard is removed next
+            for upload in running:
+                upload.cancel()
+            wait(running)
 
     def abort_uploads(self, names: Collection[str] | None) -> None:
         remote_writes.abort_uploads(self.root, names)

@@ -27,6 +27,8 @@ from pixelmill.options.declaration import Help, takes
 from pixelmill.options.running import Exists, OnProgress, Progress, RunJobOptions, Target
 from pixelmill.storage import anchored, plain, working_folder
 
+_FIRST = 16  # shards that are announced before the lock is taken; bytes limit how much of them is fetched
+
 
 class RunShards(Protocol):
     """A runner: makes shards somewhere and yields the entry of each when it is committed."""
@@ -104,14 +106,14 @@ def run_job(given: RunJobArguments) -> JobReport:
     # A job that is added continues itself; files of a plain job may lie beside others in any case.
     exists: Exists = "resume" if given.exists == "add" else given.exists
     output = JobOutput(storage, job=job, plan=plan, plain=given.plain, added=added)
-    before = output.situation(exists, shared=part is not None)
+    lock = Lock(storage, output.state, part=part)
+    if workers == 1 and part is None and exists != "resume" and not given.dry_run:
+        job.expect(range(min(plan.shards, _FIRST)))  # comes while the output is looked at and the lock is taken
+    before = lock.looked(lambda: output.situation(exists, shared=part is not None))
     if given.dry_run:
         return _planned(output)
-    if before == "new" and workers == 1 and part is None:
-        job.expect((0,))  # what the first shard reads comes while the lock is taken
     log.info("job %s writes %s to %s", plan.name, counted(plan.shards, "shard"), storage.root)
-    lock = Lock(storage, output.state, part=part)
-    lock.acquire()
+    lock.acquire(at_once=before == "new")
     try:
         output.claim, output.run, output.removing = lock.claim, lock.name, lock.removed
         parts, folder = 1 if part is None else part[1], working_folder()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pixelmill.errors import OutputExists
 from pixelmill.jobs import manifest
@@ -52,3 +52,9 @@ def _reserved(storage: Storage) -> Iterator[tuple[str, list[str] | None]]:
         if state.startswith(f"{STATE}-"):
             plan = manifest.read_plan(storage, state)
             yield state, None if plan is None else plan.get("files")
+
+
+def foreign_text(root: str, names: Sequence[str]) -> str:
+    """Describe a folder with files that no job has written."""
+    shown = ", ".join(sorted(names)[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+    return f"{root} is not empty ({shown}), and no job of pixelmill has written it"

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 16  # ranges that are waited for together,
 _BYTES_AT_ONCE = 1 << 20  # up to this size
+# Bytes that are announced from the beginning: all of them will be needed, and a connection to a store carries 50 to
+# 100 MB/s, so a few requests would make the first shards wait.
+_AHEAD = 128 << 20
 
 
 class AnnouncedReads:
@@ -92,12 +95,16 @@ class AnnouncedReads:
         self._taken.extend(zip(items, self._fetcher.take(items, expected=True).result(), strict=True))
         self._announce()
 
+    @property
+    def _most_ahead(self) -> int:
+        return _AHEAD if self._fetcher is None else max(_AHEAD, self._fetcher.most_ahead)
+
     def _announce(self) -> None:
         """Announce more if less than half of what is worth reading ahead is announced.
 
         Many are announced at once, so that neighbors in a file can be read by one request.
         """
-        if self._fetcher is not None and self._fetcher.ahead >= self._fetcher.most_ahead // 2:
+        if self._fetcher is not None and self._fetcher.ahead >= self._most_ahead // 2:
             return
         more: list[Range] = []
         for item in self._coming:
@@ -105,7 +112,7 @@ class AnnouncedReads:
             if self._fetcher is None:
                 self._fetcher = _fetcher()
             self._fetcher.plan([item])
-            if self._fetcher.ahead >= self._fetcher.most_ahead:
+            if self._fetcher.ahead >= self._most_ahead:
                 break
         if more and self._fetcher is not None:
             self._fetcher.expect(more)

@@ -94,20 +94,17 @@ def _listing_or_error(path: str) -> dict[str, FileStat | None] | OSError:
         return error
 
 
-def together(
-    call: Callable[[Item], Result], items: Sequence[Item], *, wait: bool = True, most: int = _AT_ONCE
-) -> list[Result]:
+def together(call: Callable[[Item], Result], items: Sequence[Item], *, wait: bool = True) -> list[Result]:
     """Call a function for many items and return what it returns.
 
     Args:
         call: The function.
         items: The items.
         wait: Whether the calls wait for stores; they then wait together.
-        most: How many of them wait at a time.
     """
     if not wait or len(items) < 2:
         return [call(item) for item in items]
-    with ThreadPoolExecutor(min(len(items), most)) as pool:
+    with ThreadPoolExecutor(min(len(items), _AT_ONCE)) as pool:
         contexts = [copy_context() for _ in items]  # with the options of the caller
         waiting = [pool.submit(context.run, call, item) for context, item in zip(contexts, items, strict=True)]
         return [future.result() for future in waiting]
