@@ -229,6 +229,39 @@ def test_blocks_cover_an_epoch_in_one_request_for_each(server: LoopbackS3) -> No
         assert len([entry for entry in server.log if entry[0].endswith(ending)]) == 3
 
 
+@pytest.mark.parametrize(
+    ("batch_size", "options", "started"),
+    [
+        (BATCH, {"cache_size": 0}, 0),  # a batch is a third of the epoch
+        (1, {"cache_size": 0}, 1),
+        (BATCH, {"cache_size": 1 << 24}, 1),  # it is there already
+        (1, {"cache_size": 0, "shuffle_mode": "blocks"}, 0),
+    ],
+)
+def test_little_is_fetched_of_an_epoch_that_may_never_be_wanted(
+    batch_size: int, options: dict[str, Any], started: int, server: LoopbackS3
+) -> None:
+    pipe = remote("tfrecord", server, random_shuffle=True, batch_size=batch_size, depth=2, **options)
+    first = content(pipe, COUNT // batch_size)
+    assert len(pipe._ready().queue) == started
+    second = content(pipe, COUNT // batch_size)
+    assert first != second and sorted(first) == sorted(second)
+    pipe.close()
+
+
+def test_more_is_announced_before_half_of_it_was_taken(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = remote("tfrecord", server)
+    schedule = pipe._ready()
+    assert schedule._ahead is not None
+    source = schedule._ahead.source
+    most = source.fetcher.most_ahead
+    monkeypatch.setattr(source.fetcher, "_ahead", 3 * most // 4)
+    assert not source.is_low and source.wants_more
+    monkeypatch.setattr(source.fetcher, "_ahead", 3 * most // 4 - 1)
+    assert source.is_low
+    pipe.close()
+
+
 def test_a_warm_cache_asks_for_no_data(server: LoopbackS3, expected: dict[str, list[str]]) -> None:
     for kind in ("file", "tfrecord"):
         assert content(remote(kind, server, random_shuffle=True, cache_size=1 << 24), 2 * EPOCH) == expected[kind]

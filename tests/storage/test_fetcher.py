@@ -6,7 +6,9 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,16 @@ from peers import needs
 from pixelmill.storage import cache as cache_folders
 from pixelmill.storage.fetch_work import Fetched, FetchSettings
 from pixelmill.storage.fetcher import Fetcher
-from pixelmill.storage.pacing import FEWEST_REQUESTS, KNOWN_FROM, MOST_REQUESTS, START_AHEAD, START_REQUESTS, Pace
+from pixelmill.storage.pacing import (
+    FEWEST_REQUESTS,
+    KNOWN_FROM,
+    MOST_AT_ONCE,
+    MOST_REQUESTS,
+    START_AHEAD,
+    START_REQUESTS,
+    WIDENED_BY,
+    Pace,
+)
 from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Merging, Range, Waiting
 from pixelmill.storage.requests import Patience
@@ -165,6 +176,57 @@ def test_the_pace_follows_the_store() -> None:
     slow.stalled()
     assert slow.limit == START_REQUESTS  # requests that become slower do not become more
     assert slow.patience() == 20.0
+
+
+def test_more_requests_are_allowed_until_the_first_answer() -> None:
+    pace = Pace(1 << 30)
+    assert pace.widened() and pace.limit == START_REQUESTS + WIDENED_BY
+    pace.finished(0.1)
+    assert not pace.widened() and pace.limit == START_REQUESTS + WIDENED_BY  # as many as fit into one answer's time
+    slow = Pace(1 << 30)
+    assert sum(slow.widened() for _ in range(1000)) < 1000 and slow.limit == MOST_REQUESTS
+    busy = Pace(1 << 30)
+    busy.throttled()
+    assert not busy.widened() and busy.limit < START_REQUESTS
+    few = Pace(1 << 30)
+    few.allow(32)
+    assert not few.widened() and few.limit == 32
+
+
+def test_the_first_batch_is_sent_at_once() -> None:
+    pace = Pace(1 << 30)
+    pace.begin(100)
+    assert pace.limit == 100
+    pace.begin(120)  # the second one, which is started before the first has come
+    assert pace.limit == 100
+    large, small = Pace(1 << 30), Pace(1 << 30)
+    large.begin(1000)
+    small.begin(10)
+    assert (large.limit, small.limit) == (MOST_AT_ONCE, START_REQUESTS)
+    few = Pace(1 << 30)
+    few.allow(32)
+    few.begin(100)
+    assert few.limit == 32
+
+
+def test_requests_follow_while_no_answer_has_come(server: LoopbackS3) -> None:
+    server.faults = Faults(hangs=1.0)
+    fetcher = Fetcher(server.options, settings=replace(QUICK, merging=Merging(max_bytes=1)))
+    fetcher.expect([piece(number % 4, number // 4, 1) for number in range(2 * MOST_REQUESTS)])
+    many = START_REQUESTS + 3 * WIDENED_BY
+    for _ in range(20_000):
+        if len(set(server.log)) >= many:
+            break
+        time.sleep(0.001)
+    assert len(set(server.log)) >= many
+    fetcher.close()
+
+
+def test_taking_the_first_batch_sends_all_of_it(fetcher: Fetcher) -> None:
+    items = [piece(number % 4, number // 4, 1) for number in range(MOST_AT_ONCE)]
+    fetcher.expect(items)
+    fetcher.take(items, expected=True).result(30)
+    assert fetcher._work.pace.limit >= MOST_AT_ONCE
 
 
 def test_hedging_is_limited() -> None:

@@ -57,6 +57,9 @@ class _Ranges:
 class ReadAhead:
     """Fetches the items of batches: those that are expected, in the order of the epoch, and any other.
 
+    Attributes:
+        has_cache: Whether what was fetched is kept on this machine.
+
     Args:
         plan: The compiled graph, which has items that are fetched.
     """
@@ -66,7 +69,9 @@ class ReadAhead:
         self._ranges = [_Ranges(plan.readers.index(records.reader), part_of(records)) for records in wanted]
         self._expected: deque[tuple[Items, list[Range | None]]] = deque()
         self._unsent: list[tuple[Range | None, int]] = []
-        self._fetcher = _fetcher(wanted)
+        cache = _cache(wanted)
+        self.has_cache = cache is not None
+        self._fetcher = _fetcher(wanted, cache)
 
     @property
     def fetcher(self) -> Fetcher:
@@ -80,8 +85,8 @@ class ReadAhead:
 
     @property
     def is_low(self) -> bool:
-        """Whether less than half of the bytes that are worth reading ahead is expected."""
-        return self._fetcher.ahead < self._fetcher.most_ahead // 2
+        """Whether less than three quarters of the bytes that are worth reading ahead are expected."""
+        return self._fetcher.ahead < 3 * self._fetcher.most_ahead // 4
 
     @property
     def holds_back(self) -> bool:
@@ -194,14 +199,14 @@ class FetchingEngine:
         return self._engine.submit(replace(samples, fetched=items), fill=fill)
 
 
-def _fetcher(wanted: Sequence[Records]) -> Fetcher:
+def _fetcher(wanted: Sequence[Records], cache: RangeCache | None) -> Fetcher:
     access = [records.reader.access for records in wanted]
     options = access[0].options
     if any(one.options != options for one in access):
         raise ArgumentError("storage_options must be the same for all readers of a pipeline")
     merging = _BLOCKS if any(records.reader.blocks is not None for records in wanted) else Merging()
     settings = FetchSettings(budget=max(one.read_ahead for one in access), merging=merging)
-    return Fetcher(options, settings=settings, cache=_cache(wanted))
+    return Fetcher(options, settings=settings, cache=cache)
 
 
 def _cache(wanted: Sequence[Records]) -> RangeCache | None:

@@ -12,7 +12,9 @@ from pixelmill.engine.selection import Engine
 from pixelmill.pipeline.block_order import windows_of
 from pixelmill.pipeline.permutation import Ints, epoch_key
 from pixelmill.pipeline.reader_position import Position
-from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder
+from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder, steps_per_epoch
+
+_FEW_BATCHES = 20  # of an epoch; one of the next epoch is then more than a twentieth of the bytes
 
 
 class LookAhead:
@@ -35,10 +37,22 @@ class LookAhead:
         """Return an engine that starts batches on another one as soon as their bytes are there."""
         return FetchingEngine(engine, self.source)
 
-    def waits_after(self, last: Batch | None) -> bool:
-        """Whether the batch after `last` is not started before it is wanted: it would fetch a window of an epoch that
-        may never be read."""
-        return self._has_blocks and last is not None and last.ends_epoch
+    def waits_after(self, last: Batch | None, order: ReaderOrder, policy: LastBatchPolicy) -> bool:
+        """Whether the batch after `last` is not started before it is wanted.
+
+        It would fetch what may never be read: a window of blocks, or a batch of an epoch that has few of them. With a
+        cache, the epoch before has left it there.
+
+        Args:
+            last: The batch of the main reader.
+            order: The order of that reader.
+            policy: What to do with the last batch of an epoch.
+        """
+        if last is None or not last.ends_epoch:
+            return False
+        if self._has_blocks:
+            return True
+        return not self.source.has_cache and steps_per_epoch(order, self._batch_size, policy) < _FEW_BATCHES
 
     def restart(self, positions: list[Position]) -> None:
         """Withdraw what was announced and continue at other positions."""
@@ -55,9 +69,10 @@ class LookAhead:
         is_next: bool,
         epoch: int | None,
     ) -> None:
-        """Announce more batches if less than half of what is worth reading ahead is announced.
+        """Announce more batches if less than three quarters of what is worth reading ahead is announced.
 
-        Many are announced at once, so that their neighbors in a file can be read by one request.
+        Many are announced at once, so that their neighbors in a file can be read by one request, but not so many that
+        their requests, and later their answers, take the processors from those that decode.
 
         Args:
             orders: The orders of the readers.

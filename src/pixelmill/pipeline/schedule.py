@@ -202,12 +202,17 @@ class Schedule:
                     before()
                     if self.queue and any(feed.waiting for feed in self.feeds):
                         return
-                    if self.queue and self._ahead is not None and self._ahead.waits_after(self.queue[-1].main):
+                    if self._waits():
                         break
                 self._begin(renamed)
             except StopIteration:
                 self.stopped = True
         self._look_ahead()
+
+    def _waits(self) -> bool:
+        if not self.queue or self._ahead is None:
+            return False
+        return self._ahead.waits_after(self.queue[-1].main, self.orders[self.main], self.policy)
 
     def begin_scheduled(self, renamed: Renamed) -> None:
         """Start one batch for `schedule_run`."""

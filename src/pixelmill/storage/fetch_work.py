@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from pixelmill.storage.clients import Client
-from pixelmill.storage.pacing import Pace
+from pixelmill.storage.pacing import WIDENED_EACH, Pace
 from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Merging, Range, Waiting
 from pixelmill.storage.requests import Patience, Request
@@ -95,6 +95,7 @@ class FetchWork:
         self._numbers = 0
         self._waiting = Waiting(settings.merging)
         self._in_flight = 0
+        self._widening: asyncio.TimerHandle | None = None
         self._requests: set[Request] = set()
         self._on_disk: set[asyncio.Future[object]] = set()
         self._disk = ThreadPoolExecutor(_CACHE_THREADS, thread_name_prefix="pixelmill-cache") if cache else None
@@ -109,6 +110,7 @@ class FetchWork:
     def take(self, taking: Future[list[Fetched]], items: Sequence[Range | None]) -> None:
         """Set the result of a future when all ranges have arrived."""
         batch = _Taking(taking, items)
+        self.pace.begin(len(items))
         for item in items:
             if item is None:
                 continue
@@ -153,6 +155,8 @@ class FetchWork:
         for request in self._requests:
             request.cancel()
         self._requests.clear()
+        if self._widening is not None:
+            self._widening.cancel()
         self.cancel_taking()
         self._entries.clear()
         self._queue.clear()
@@ -243,6 +247,12 @@ class FetchWork:
         else:
             self._from_store(entries)
 
+    def _widen(self) -> None:
+        """Send more requests, some each time, while nobody knows how long one takes."""
+        if self.pace.widened():
+            self._widening = asyncio.get_running_loop().call_later(WIDENED_EACH, self._widen)
+        self._pump()
+
     def _ended(self) -> None:
         self._in_flight -= 1
         self._pump()
@@ -273,6 +283,8 @@ class FetchWork:
             length = max(entry.item.offset + entry.item.length for entry in entries) - first.offset
 
         self.pace.allow(self._client.connections(first.path))
+        if self._widening is None:
+            self._widening = asyncio.get_running_loop().call_later(WIDENED_EACH, self._widen)
 
         def done(result: memoryview | OSError) -> None:
             self._requests.discard(request)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 
-START_REQUESTS = 128  # 1,600 per second at 80 ms
+START_REQUESTS = 64  # a usual batch: whatever is sent with it delays it
+MOST_AT_ONCE = 128  # of the first batch
+WIDENED_EACH = 0.004  # seconds
+WIDENED_BY = 10  # requests: 2,500 per second, more than a processor decodes
 MOST_REQUESTS = 256
 GROWTH = 1.5  # of the number of requests, when a batch had to wait
 JUDGED_EACH = 8  # answers until patience is computed again
@@ -22,9 +25,10 @@ CONGESTED = 3.0  # requests that take this many times the fastest ones do not be
 class Pace:
     """Adapts to a store by what it observes.
 
+    The requests of the first batch are sent at once, others at a steady rate until the first answer comes: then there
+    are as many as latency times rate, they do not delay the first batch, and their answers do not come all at once.
     Whenever a batch had to wait, the read-ahead doubles, and half as many requests again are allowed, provided that
-    they finish about as fast as the fastest ones did. So there are as many as latency times throughput, and no
-    connection is opened in vain. A store that asks for fewer gets fewer.
+    they finish about as fast as the fastest ones did. A store that asks for fewer gets fewer.
 
     Args:
         budget: The most bytes to read ahead.
@@ -34,6 +38,8 @@ class Pace:
         self._budget = budget
         self._most = MOST_REQUESTS
         self._limit = float(START_REQUESTS)
+        self._has_begun = False
+        self._is_widening = True
         self._durations: deque[float] = deque(maxlen=KEPT)
         self._fastest = float("inf")
         self._requests = 0
@@ -52,8 +58,21 @@ class Pace:
         self._most = most
         self._limit = min(self._limit, most)
 
+    def begin(self, count: int) -> None:
+        """Note how many ranges the first batch has; of later ones, nothing is noted."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._limit = min(max(self._limit, float(min(count, MOST_AT_ONCE))), float(self._most))
+
+    def widened(self) -> bool:
+        """Allow some more requests, `WIDENED_EACH` seconds after the last time; return whether to go on with it."""
+        if self._is_widening:
+            self._limit = min(self._limit + WIDENED_BY, float(self._most))
+        return self._is_widening and self._limit < self._most
+
     def finished(self, seconds: float) -> None:
         """Note a request that was answered."""
+        self._is_widening = False
         self._durations.append(seconds)
         self._fastest = min(self._fastest, seconds)
         self._answered += 1
@@ -62,6 +81,7 @@ class Pace:
 
     def throttled(self) -> None:
         """Note that the store asked for fewer requests."""
+        self._is_widening = False
         self._limit = max(self._limit * 0.9, FEWEST_REQUESTS)
 
     def stalled(self) -> None:
