@@ -29,6 +29,7 @@ from pixelmill.storage.local import open_regular
 PARTIAL = ".partial"
 _DIGEST_LETTERS = 32
 IN_USE = ".in-use"
+IN_USE_SOON = f"{IN_USE}.new"  # the same file until it is locked, in the temporary folders of jobs
 _PRIVATE_PREFIX = "pixelmill-cache-"
 _NAME_BYTES = 80  # of a copy's name; with digests and the name of a temporary file, it stays below the usual 255
 
@@ -247,9 +248,11 @@ def _private_folder() -> Path:
         import tempfile  # late: workers of jobs start without it
 
         remove_abandoned(Path(tempfile.gettempdir()), _PRIVATE_PREFIX)
-        folder = Path(tempfile.mkdtemp(prefix=_PRIVATE_PREFIX))  # 0700
-        _at_exit(shutil.rmtree, folder, ignore_errors=True)
-        _private[owner] = _use(folder)
+        while owner not in _private:
+            folder = Path(tempfile.mkdtemp(prefix=_PRIVATE_PREFIX))  # 0700
+            with contextlib.suppress(FileNotFoundError):  # taken for an abandoned one before it was held
+                _private[owner] = _use(folder)
+        _at_exit(shutil.rmtree, _private[owner], ignore_errors=True)
     return _private[owner]
 
 
@@ -265,10 +268,20 @@ def remove_abandoned(folder: Path, prefix: str) -> None:
             found = path.lstat()
             if not status.S_ISDIR(found.st_mode) or not system.is_own(found):
                 continue
-            descriptor = system.open_lock(path / IN_USE, create=False)
+            descriptor = _open_abandoned(path)
             try:
                 system.lock(descriptor, wait=False)
             except OSError:
                 os.close(descriptor)
                 continue
             system.remove_held(path, descriptor)
+
+
+def _open_abandoned(folder: Path) -> int:
+    """Open the file that is locked while a folder is used; remove an empty folder, whose process was killed at once."""
+    for name in (IN_USE, IN_USE_SOON):
+        with contextlib.suppress(FileNotFoundError):
+            return system.open_lock(folder / name, create=False)
+    if status.S_IMODE(folder.lstat().st_mode) == 0o700:  # made by mkdtemp, like ours
+        folder.rmdir()
+    raise FileNotFoundError(folder)

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pixelmill.storage import system
-from pixelmill.storage.cache import IN_USE, remove_abandoned
+from pixelmill.storage.cache import IN_USE, IN_USE_SOON, remove_abandoned
 
 PREFIX = "pixelmill-job-"
 
@@ -22,18 +22,29 @@ def held_folder() -> tuple[Path, int]:
     """
     parent = Path(tempfile.gettempdir())
     remove_abandoned(parent, PREFIX)
-    path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))  # 0700
-    unlocked = path / f"{IN_USE}.new"  # it is locked before another process can take it for an abandoned one
-    descriptor = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.PRIVATE, 0o600)
-    with suppress(OSError):  # a file system without locks, on which nothing is ever removed
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))  # 0700
+        with suppress(FileNotFoundError, BlockingIOError):  # taken for an abandoned one before it was held
+            return path, _hold(path)
+
+
+def _hold(path: Path) -> int:
+    descriptor = os.open(path / IN_USE_SOON, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.PRIVATE, 0o600)
+    try:
         system.lock(descriptor, wait=False)
-        if system.WINDOWS:  # an open file is not renamed: the folder without the file is left alone
-            os.close(descriptor)
-            descriptor = system.open_lock(path / IN_USE)
-            system.lock(descriptor, wait=False)
-        else:
-            unlocked.rename(path / IN_USE)
-    return path, descriptor
+        if not system.WINDOWS:
+            (path / IN_USE_SOON).rename(path / IN_USE)
+            return descriptor
+    except (FileNotFoundError, BlockingIOError):
+        os.close(descriptor)
+        raise
+    except OSError:  # a file system without locks, on which nothing is ever removed
+        return descriptor
+    os.close(descriptor)  # an open file is not renamed: the folder without the file is left alone
+    descriptor = system.open_lock(path / IN_USE)
+    with suppress(OSError):
+        system.lock(descriptor, wait=False)
+    return descriptor
 
 
 @contextmanager
