@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +17,7 @@ from loopback_s3 import Faults, LoopbackS3
 from peers import needs
 
 from pixelmill.storage import cache as cache_folders
-from pixelmill.storage.fetch_work import Fetched, FetchSettings
+from pixelmill.storage.fetch_work import Fetched, FetchSettings, FetchWork
 from pixelmill.storage.fetcher import Fetcher
 from pixelmill.storage.pacing import (
     FEWEST_REQUESTS,
@@ -248,6 +249,21 @@ def test_the_cache_is_private_and_checked(server: LoopbackS3, tmp_path: Path) ->
     (kept,) = (path for path in folders[-1].iterdir() if not path.name.startswith("."))
     kept.write_bytes(b"jello" + kept.read_bytes()[5:])
     assert cache.read(item) is None and not kept.exists()
+
+
+def test_what_came_is_kept_although_the_fetcher_is_closed(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = threading.Event()
+    close, write = FetchWork.close, RangeCache.write
+    monkeypatch.setattr(FetchWork, "close", lambda work: (close(work), closed.set()))
+    monkeypatch.setattr(RangeCache, "write", lambda *arguments: closed.wait(60) and write(*arguments))
+    cache = RangeCache("s3://data", size=1 << 20)
+    fetcher = Fetcher(server.options, settings=QUICK, cache=cache)
+    for number in range(20):  # more than there are threads that write
+        server.put(f"data/more-{number}", CONTENT)
+    items = [Range(f"s3://data/more-{number}", 0, 100, "v1") for number in range(20)]
+    assert content(fetcher.take(items, expected=False).result(30)) == [CONTENT[:100]] * 20
+    fetcher.close()
+    assert [cache.read(item) for item in items] == [CONTENT[:100]] * 20
 
 
 def test_the_cache_keeps_to_its_size_and_removes_other_datasets(server: LoopbackS3) -> None:

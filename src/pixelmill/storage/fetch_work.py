@@ -98,6 +98,7 @@ class FetchWork:
         self._widening: asyncio.TimerHandle | None = None
         self._requests: set[Request] = set()
         self._on_disk: set[asyncio.Future[object]] = set()
+        self._closed = False
         self._disk = ThreadPoolExecutor(_CACHE_THREADS, thread_name_prefix="pixelmill-cache") if cache else None
 
     def expect(self, items: Sequence[Range | None]) -> None:
@@ -151,7 +152,8 @@ class FetchWork:
             self._release(entry)
 
     def close(self) -> None:
-        """Cancel all requests and all batches that wait."""
+        """Cancel all requests and all batches that wait. What came is still written to the cache."""
+        self._closed = True
         for request in self._requests:
             request.cancel()
         self._requests.clear()
@@ -162,7 +164,7 @@ class FetchWork:
         self._queue.clear()
         self._client.close()
         if self._disk is not None:
-            self._disk.shutdown(wait=False, cancel_futures=True)
+            self._disk.shutdown(wait=False)
 
     async def ended(self, *, timeout: float) -> None:
         """Wait for canceled requests, and for what is being written to the cache."""
@@ -264,7 +266,7 @@ class FetchWork:
 
         def came(future: asyncio.Future[object]) -> None:
             self._on_disk.discard(future)
-            if not future.cancelled():
+            if not (future.cancelled() or self._closed):
                 done(future.result())
                 self._ended()
 
