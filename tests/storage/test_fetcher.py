@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 import subprocess
@@ -121,6 +122,20 @@ def test_errors_that_stay_are_faults_of_their_range(fetcher: Fetcher, server: Lo
     assert found[2] == ("io", "No such file or directory")
     server.faults = Faults()
     assert content(fetcher.take([piece(1, 0, 4)], expected=False).result(30)) == [CONTENT[:4]]  # it is tried again
+
+
+def test_failed_requests_are_not_waited_for(server: LoopbackS3) -> None:
+    """A traceback that refers to an answer would keep it until the garbage collector runs, and closing would wait."""
+    server.faults = Faults(denied={"data/1"})
+    fetcher = Fetcher(server.options, settings=QUICK)
+    gc.collect()
+    gc.disable()
+    try:
+        (found,) = fetcher.take([piece(1, 0, 4)], expected=False).result(30)
+        fetcher.close()
+        assert isinstance(found, tuple) and not fetcher._work._client._futures
+    finally:
+        gc.enable()
 
 
 def test_closing_cancels_who_waits(server: LoopbackS3) -> None:

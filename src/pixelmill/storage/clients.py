@@ -79,10 +79,10 @@ class Client:
         Raises:
             OSError: The range could not be read; a TransientError if trying again can help.
         """
-        try:
-            data = memoryview(answer.result())
-        except Exception as error:
-            raise explained(error, path) from None
+        failure = answer.exception()  # `result` would raise it here, and its traceback would keep the answer alive
+        if failure is not None:
+            raise explained(failure, path)
+        data = memoryview(answer.result())
         if length < 0 and data.nbytes > size > 0:
             raise OSError(errno.EIO, f"the file had {size} bytes when it was listed, and has more now", path)
         wanted = size or length if length < 0 else length

@@ -39,7 +39,7 @@ class TransientError(OSError):
         self.is_expiry = is_expiry
 
 
-def explained(error: Exception, path: str) -> OSError:
+def explained(error: BaseException, path: str) -> OSError:
     """Return an error of a client package as an OSError: a TransientError if trying again can help."""
     if isinstance(error, OSError) and error.errno is not None and error.filename == path:
         return error  # explained already
