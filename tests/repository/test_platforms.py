@@ -59,6 +59,8 @@ def test_instructions_are_summed_by_function(monkeypatch: pytest.MonkeyPatch) ->
     assert counts == {"pixelmill::first(int)": 12, "second": 3, "other libraries": 12}
 
 
-def test_every_core_test_has_one_file() -> None:
-    names = (ROOT / "scripts" / "core_tests.txt").read_text().split()
+def test_every_core_test_has_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    core = (ROOT / "scripts" / "core_tests.txt").read_text().split()
+    names = {*core, *load("platforms", monkeypatch).ARM_TESTS}
     assert {name: len(list((ROOT / "tests").rglob(f"test_{name}.py"))) for name in names} == dict.fromkeys(names, 1)
+    assert names == {*core}
