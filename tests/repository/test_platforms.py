@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from peers import is_absent
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,3 +65,10 @@ def test_every_core_test_has_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {*core, *load("platforms", monkeypatch).ARM_TESTS}
     assert {name: len(list((ROOT / "tests").rglob(f"test_{name}.py"))) for name in names} == dict.fromkeys(names, 1)
     assert names == {*core}
+
+
+def test_a_folder_of_tests_does_not_pass_for_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PIXELMILL_PEERS", raising=False)
+    monkeypatch.syspath_prepend(str(ROOT / "tests"))
+    assert is_absent("repository.module") and is_absent("no_such_package")
+    assert not is_absent("numpy.linalg")
