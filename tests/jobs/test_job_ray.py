@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from locations import SUPPORT
+from peers import needs
 from small_jobs import NumbersJob, tree
 
 from pixelmill import augment
@@ -63,6 +64,7 @@ cluster.shutdown()
 """
 
 
+@needs("ray")
 def test_cluster_writes_the_same_though_a_node_dies(tmp_path: Path) -> None:
     run_job(NumbersJob(count=48, per_shard=4), tmp_path / "expected", workers=1)
     result = subprocess.run(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from operator_comparison import VIEWS, on_each_level
 from peers import peer
 
-from pixelmill import ArgumentError, DataError, _core, fn, math, newaxis, types
+from pixelmill import ArgumentError, DataError, fn, math, newaxis, types
 from pixelmill.engine.compile import compile_graph
 from pixelmill.operators.arithmetic import OPERATIONS
 
@@ -531,4 +531,4 @@ def test_nodes_stay_keys_and_are_no_lists():
         iter(x)
     with pytest.raises(TypeError, match="known only when the pipeline runs"):
         bool(x == y)
-    assert repr(newaxis("C")) == "newaxis('C')" and _core.simd_level() in ("base", "avx2")
+    assert repr(newaxis("C")) == "newaxis('C')"

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from locations import ROOT, SUPPORT
+from peers import needs
 from ray_programs import NAMES, digest, per_row, sources, train, two_epochs
 
 from pixelmill import Loader, convert
 from pixelmill.create import create_photo_folder
 from pixelmill.formats.registry import open_dataset
+
+pytestmark = needs("ray", "torch")
 
 PROGRAM = """
 import contextlib, io, json, os, runpy, signal, sys

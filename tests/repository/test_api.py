@@ -251,3 +251,11 @@ def test_import_brings_in_nothing_heavy() -> None:
     program = f"import sys, pixelmill; print(*sorted({heavy!r} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == ""
+
+
+def test_the_names_of_a_training_program_bring_in_nothing_that_it_does_not_need() -> None:
+    unneeded = {"difflib", "random", "shutil", "sysconfig", "tempfile", "asyncio", "multiprocessing", "yaml"}
+    names = "import sys, numpy; before = set(sys.modules); from pixelmill import Loader, fn, pipeline_def"
+    program = f"{names}; print(*sorted({unneeded!r} & (set(sys.modules) - before)))"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == ""

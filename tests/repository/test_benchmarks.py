@@ -30,7 +30,7 @@ BENCHMARKS = ROOT / "benchmarks"
 
 def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(BENCHMARKS / script), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=280)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from peers import is_absent
 
 ROOT = Path(__file__).parents[2]
 
@@ -59,6 +60,15 @@ def test_instructions_are_summed_by_function(monkeypatch: pytest.MonkeyPatch) ->
     assert counts == {"pixelmill::first(int)": 12, "second": 3, "other libraries": 12}
 
 
-def test_every_core_test_has_one_file() -> None:
-    names = (ROOT / "scripts" / "core_tests.txt").read_text().split()
+def test_every_core_test_has_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    core = (ROOT / "scripts" / "core_tests.txt").read_text().split()
+    names = {*core, *load("platforms", monkeypatch).ARM_TESTS}
     assert {name: len(list((ROOT / "tests").rglob(f"test_{name}.py"))) for name in names} == dict.fromkeys(names, 1)
+    assert names == {*core}
+
+
+def test_a_folder_of_tests_does_not_pass_for_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PIXELMILL_PEERS", raising=False)
+    monkeypatch.syspath_prepend(str(ROOT / "tests"))
+    assert is_absent("repository.module") and is_absent("no_such_package")
+    assert not is_absent("numpy.linalg")

@@ -45,7 +45,7 @@ def from_root(
         return _of_folders(root, found, filters, case_sensitive)
     names = [name for name in _names(root, is_folder_entry) if _matches(name, folder_filters, case_sensitive)]
     folders = [os.path.join(root, name) for name in names]
-    prefix = os.path.join(root, "")
+    prefix = storage.join(root, "")  # with the separator that the paths have
 
     def build() -> Index:
         listed = ((folder, dict.fromkeys(_names(folder, _is_file))) for folder in folders)

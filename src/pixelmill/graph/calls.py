@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -188,6 +187,8 @@ def _check_arguments(spec: Operator, given: Mapping[str, object]) -> dict[str, o
             if value is not None:
                 values[name] = value
         elif name not in spec.ignored:
+            import difflib  # late: for mistakes alone
+
             close = difflib.get_close_matches(name, spec.arguments, n=1)
             hint = f"; did you mean {close[0]}?" if close else f"; it takes {', '.join(spec.arguments) or 'none'}"
             raise UnknownNameError(f"{spec.name}: got an unexpected argument {key!r}{hint}")

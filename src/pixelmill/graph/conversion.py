@@ -7,7 +7,6 @@ import functools
 import inspect
 import os
 import sys
-import sysconfig
 import textwrap
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, MethodType
@@ -28,9 +27,7 @@ from pixelmill.graph.branches import negated as negated
 from pixelmill.graph.branches import value as value
 from pixelmill.graph.source_lines import PACKAGE
 
-# Functions of Python are not converted, and of installed packages only those that use pixelmill. The folders include
-# those of the environment that a virtual one is based on.
-LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")} | {PACKAGE})
+# Functions of Python are not converted, and of installed packages only those that use pixelmill.
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 # The name of a converted function inside of its own code. With its original name, a function that calls itself would
 # find the inner function instead of the global one, which may be decorated.
@@ -152,7 +149,15 @@ def _belongs_to_library(function: FunctionType) -> bool:
             getattr(value, "__package__", "") for value in function.__globals__.values() if inspect.ismodule(value)
         )
         return path.startswith(PACKAGE) or not any(str(name).partition(".")[0] == "pixelmill" for name in modules)
-    return path.startswith(LIBRARIES)
+    return path.startswith(_libraries())
+
+
+@functools.cache
+def _libraries() -> tuple[str, ...]:
+    """Return the folders of Python, those of the environment that a virtual one is based on included, and our own."""
+    import sysconfig  # late: programs without conditions start without it
+
+    return tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")} | {PACKAGE})
 
 
 def converted(function: Value) -> Value:

@@ -190,7 +190,7 @@ class ReaderOrder(OrderSettings):
             real -= 1
         last = start + real - 1 if real else max(stop - 1, 0)
         following = Position(epoch, (*prior.history, (shards, ALL_BUT_LAST if keep else taken + size)))
-        numbers = numbers_at(self, prior, epoch, np.minimum(np.arange(start, start + size), last))
+        numbers = numbers_at(self, prior, epoch, np.minimum(np.arange(start, start + size, dtype=np.int64), last))
         return Batch(
             items=self._items(numbers),
             numbers=numbers,
@@ -212,7 +212,7 @@ class ReaderOrder(OrderSettings):
         while filled < size:
             start, stop = shard_bounds(self, shards, samples_left(self, prior, epoch), epoch)
             count = min(size - filled, stop - start - offset)
-            places = np.arange(start + offset, start + offset + count)
+            places = np.arange(start + offset, start + offset + count, dtype=np.int64)
             numbers[filled : filled + count] = numbers_at(self, prior, epoch, places)
             epochs[filled : filled + count] = epoch
             epoch, offset, filled = epoch + 1, 0, filled + count

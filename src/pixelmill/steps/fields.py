@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import enum
 import sys
 import types as python_types
@@ -88,6 +87,8 @@ class Declaration:
             values[entry.name] = value if entry.name in COMMON else entry.checked(kind, value)
         if len(values) < len(given.keys() | values.keys()):
             unknown = next(name for name in given if name not in values)
+            import difflib  # late: for mistakes alone
+
             close = difflib.get_close_matches(unknown, values, n=1)
             hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(values.keys() - COMMON) or 'none'}"
             raise TypeError(f"{kind}: there is no field {unknown!r}; {hint}")

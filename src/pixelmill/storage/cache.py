@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
 import stat as status
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -245,7 +244,8 @@ def _private_folder() -> Path:
     """Return a temporary folder of this process, removed when it ends."""
     owner = os.getpid()
     if owner not in _private:
-        import tempfile  # late: workers of jobs start without it
+        import shutil  # late, both: training and workers of jobs start without them
+        import tempfile
 
         remove_abandoned(Path(tempfile.gettempdir()), _PRIVATE_PREFIX)
         while owner not in _private:

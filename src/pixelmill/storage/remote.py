@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import fnmatch
 import os
-import random
 import time
 from collections.abc import Callable
 from contextvars import Context
@@ -244,5 +243,7 @@ def patiently(call: Callable[[], Result], path: str) -> Result:
                 raise found from None
             if left == 0:
                 raise OSError(found.errno, f"{found.strerror} (after {_TRIES} tries)", path) from None
+            import random  # late: with hashlib and others, for failures alone
+
             time.sleep(_FIRST_PAUSE * 2 ** (_TRIES - 1 - left) * random.uniform(0.5, 1.5))
     raise AssertionError
