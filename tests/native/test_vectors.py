@@ -98,12 +98,13 @@ def test_gray_becomes_three_channels(width):
         np.testing.assert_array_equal(made, np.repeat(picture[:, cut], 3, -1))
 
 
-# Enlarged, a little smaller, and so much smaller that 64 pixels lie within 128 bytes, or do not.
-@pytest.mark.parametrize("width", [1, 63, 64, 65, 200, 257])
-@pytest.mark.parametrize("source", [1, 50, 64, 127, 128, 129, 300, 400, 401, 1000])
+# Enlarged, a little smaller, and so much smaller that 64 gray pixels or 16 colors lie within 128 bytes, or do not.
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("width", [1, 15, 16, 63, 64, 65, 200, 257])
+@pytest.mark.parametrize("source", [1, 40, 50, 64, 127, 128, 129, 300, 400, 401, 1000])
 @pytest.mark.parametrize("mirrored", [False, True])
-def test_nearest_gray_pixels(width, source, mirrored):
-    picture = noise((3, source, 1), np.uint8)
+def test_nearest_pixels(width, source, mirrored, channels):
+    picture = noise((3, source, channels), np.uint8)
     ends = {"roi_start": [0.0, 1.0], "roi_end": [1.0, 0.0], "roi_relative": True} if mirrored else {}
     (made,) = on_each_level(
         lambda m, x: m.fn.resize(x, size=[3, width], interp_type=m.types.INTERP_NN, **ends), [picture]
