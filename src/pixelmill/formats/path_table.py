@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from pixelmill.storage import anchored
+from pixelmill.storage.system import WINDOWS
 
 Array = np.ndarray[Any, Any]
 
@@ -59,7 +60,7 @@ class PathTable(Sequence[str]):
     def _has_absolute(self) -> bool:
         """Whether one of the names is an absolute path, an address, or empty, which stands for no file."""
         data = b"\0" + self.names.tobytes()
-        return any(map(data.__contains__, _OUTSIDE))
+        return WINDOWS or any(map(data.__contains__, _OUTSIDE))  # C:/folder
 
     @property
     def is_remote(self) -> bool:
