@@ -40,6 +40,19 @@ def test_every_package_is_registered() -> None:
     assert packages == set(CONTAINERS.values())
 
 
+@pytest.mark.parametrize("wanted", ["", "format"])
+@pytest.mark.parametrize("name", ["tfrecord", "pack"])
+def test_opening_record_files_does_not_import_every_container(name: str, wanted: str, tmp_path: Path) -> None:
+    write(tmp_path, name, plain_samples(3))
+    others = {f"pixelmill.formats.{package}" for package in ("coco", "yolo", "voc", "parquet", "lmdb")}
+    program = (
+        "import sys; from pixelmill.formats.registry import open_dataset; "
+        f"open_dataset(sys.argv[1], sys.argv[2] or None); print(*sorted({others!r} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path), wanted and name]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
+
+
 @pytest.mark.parametrize(
     ("command", "option"),
     [("convert", "to"), ("convert", "source_format"), ("augment", "to")]

@@ -7,7 +7,7 @@ This module imports neither NumPy nor any container, so that the command line ca
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,6 +41,6 @@ def get_format(name: str) -> Format:
     return found
 
 
-def all_formats() -> tuple[Format, ...]:
-    """Return all containers."""
-    return tuple(get_format(name) for name in FORMATS)
+def all_formats() -> Iterator[Format]:
+    """Yield all containers. Each is imported when its turn comes: together they take more memory than many an index."""
+    yield from map(get_format, FORMATS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError, unreadable
@@ -53,10 +55,10 @@ def find(paths: Sequence[str], wanted: Format | None) -> tuple[Format, list[str]
     return _of_files(paths, wanted), list(paths)
 
 
-def record_format(path: str) -> Format | None:
-    """Return the container of a record file, or None for any other file."""
+def record_format(path: str, likely: Format | None = None) -> Format | None:
+    """Return the container of a record file, or None for any other file; `likely` is compared first."""
     try:
-        return _sniffed(storage.read_start(path, _START))
+        return _sniffed(storage.read_start(path, _START), likely)
     except OSError:
         return None
 
@@ -91,8 +93,8 @@ def file_format(path: str) -> Format:
     raise DataError(f"{path} {what}: it is neither {known} nor a list of files")
 
 
-def _sniffed(start: bytes) -> Format | None:
-    for format in all_formats():
+def _sniffed(start: bytes, likely: Format | None = None) -> Format | None:
+    for format in chain((likely,) if likely else (), all_formats()):
         if format.sniff is not None and format.sniff(start):
             return format
     return None
@@ -152,7 +154,7 @@ def _in_folder(folder: str, wanted: Format | None) -> tuple[Format, list[str]]:
     lists = [name for name in names if _LIST_NAMES.fullmatch(name)]
     own = [name for name in lists if _is_own_list(name)]
     rest = [name for name in names if name not in lists]
-    records = {} if own and wanted is None else _records(folder, folders, rest)
+    records = {} if own and wanted is None else _records(folder, folders, rest, wanted)
     if wanted is not None and wanted.name in records:
         return wanted, records[wanted.name]
     if len(records) > 1 and wanted is None:
@@ -226,13 +228,13 @@ def _check_single(folder: str, folders: Sequence[str]) -> None:
         raise DataError(f"{folder} holds several datasets: {', '.join(parts)}; name one of them")
 
 
-def _records(folder: str, folders: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
+def _records(folder: str, folders: Sequence[str], names: Sequence[str], wanted: Format | None) -> dict[str, list[str]]:
     """Return the record files of a folder by container."""
     found: dict[str, list[str]] = {}
     images = bool(folders) or any(split_name(name)[1].lower() in IMAGE_EXTENSIONS for name in names)
     names = [name for name in names if not is_companion(name)]
     paths = [storage.join(folder, name) for name in names]
-    kinds = storage.together(record_format, paths, wait=storage.is_remote(folder))
+    kinds = storage.together(partial(record_format, likely=wanted), paths, wait=storage.is_remote(folder))
     for name, path, kind in zip(names, paths, kinds, strict=True):
         if kind is None or (kind.yields_to_images and images and not kind.is_shard_name(name, "records")):
             continue

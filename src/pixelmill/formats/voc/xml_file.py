@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Mapping
 from typing import Any
 from xml.parsers import expat
-from xml.sax.saxutils import escape
 
 from pixelmill.errors import DataError
 
@@ -109,4 +109,4 @@ def write_xml(tag: str, value: Any, *, level: int = 0) -> str:
 
 def _escaped(value: object) -> str:
     text = value if isinstance(value, str) else repr(value) if isinstance(value, float) else json.dumps(value)
-    return escape(_NOT_IN_XML.sub("?", text), {'"': "&quot;"})
+    return html.escape(_NOT_IN_XML.sub("?", text), quote=False).replace('"', "&quot;")
