@@ -161,9 +161,10 @@ inline int64_t floats_by_eight(float* out, const float* in, int64_t pixels, cons
         const __m256 b = lanes_moved(one_of_three<second, zeroth, first>(part), two);
         const __m256 made[3] = {colors.sum(0, r, g, b), lanes_moved(colors.sum(1, r, g, b), back_one),
                                 lanes_moved(colors.sum(2, r, g, b), back_two)};
-        _mm256_storeu_ps(out + 3 * x, one_of_three<zeroth, first, second>(made));
-        _mm256_storeu_ps(out + 3 * x + 8, one_of_three<first, second, zeroth>(made));
-        _mm256_storeu_ps(out + 3 * x + 16, one_of_three<second, zeroth, first>(made));
+        // In parentheses, since SIMDe has macros here.
+        _mm256_storeu_ps(out + 3 * x, (one_of_three<zeroth, first, second>(made)));
+        _mm256_storeu_ps(out + 3 * x + 8, (one_of_three<first, second, zeroth>(made)));
+        _mm256_storeu_ps(out + 3 * x + 16, (one_of_three<second, zeroth, first>(made)));
     }
     return x;
 }
