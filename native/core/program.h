@@ -47,7 +47,7 @@ class Program {
     // Whether a batch took so little time that it is not worth waking a thread for.
     bool quick() const { return quick_; }
     void took(std::chrono::nanoseconds time) const { quick_ = time < quick_batch; }
-    static constexpr std::chrono::microseconds quick_batch{50};
+    static constexpr std::chrono::microseconds quick_batch{150};
 
     // Runs every step for the sample that `context` describes. A Fault is annotated with the step's number.
     void run(Context& context) const;
