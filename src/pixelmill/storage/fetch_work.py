@@ -250,7 +250,7 @@ class FetchWork:
             self._from_store(entries)
 
     def _widen(self) -> None:
-        """Send more requests, some each time, while nobody knows how long one takes."""
+        """Send more requests, some each time, until the first answer shows how long one takes."""
         if self.pace.widened():
             self._widening = asyncio.get_running_loop().call_later(WIDENED_EACH, self._widen)
         self._pump()
