@@ -281,6 +281,20 @@ def test_what_came_is_kept_although_the_fetcher_is_closed(server: LoopbackS3, mo
     assert [cache.read(item) for item in items] == [CONTENT[:100]] * 20
 
 
+def test_a_closed_fetcher_sends_nothing_more(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A range of the cache turns out to be damaged after the end."""
+    closed = threading.Event()
+    close = FetchWork.close
+    monkeypatch.setattr(FetchWork, "close", lambda work: (close(work), closed.set()))
+    monkeypatch.setattr(RangeCache, "read", lambda *arguments: closed.wait(60) and None)
+    cache = RangeCache("s3://data", size=1 << 20)
+    cache.write(piece(0, 0, 4), memoryview(b"kept"))
+    fetcher = Fetcher(server.options, settings=QUICK, cache=cache)
+    taken = fetcher.take([piece(0, 0, 4)], expected=False)
+    fetcher.close()
+    assert taken.cancelled() and not fetcher._work._requests and not server.log
+
+
 def test_the_cache_keeps_to_its_size_and_removes_other_datasets(server: LoopbackS3) -> None:
     other = RangeCache("s3://other", size=5000)
     other.write(piece(0, 0, 2000), memoryview(bytes(2000)))

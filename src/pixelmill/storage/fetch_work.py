@@ -98,7 +98,6 @@ class FetchWork:
         self._widening: asyncio.TimerHandle | None = None
         self._requests: set[Request] = set()
         self._on_disk: set[asyncio.Future[object]] = set()
-        self._closed = False
         self._disk = ThreadPoolExecutor(_CACHE_THREADS, thread_name_prefix="pixelmill-cache") if cache else None
 
     def expect(self, items: Sequence[Range | None]) -> None:
@@ -153,7 +152,6 @@ class FetchWork:
 
     def close(self) -> None:
         """Cancel all requests and all batches that wait. What came is still written to the cache."""
-        self._closed = True
         for request in self._requests:
             request.cancel()
         self._requests.clear()
@@ -266,7 +264,7 @@ class FetchWork:
 
         def came(future: asyncio.Future[object]) -> None:
             self._on_disk.discard(future)
-            if not (future.cancelled() or self._closed):
+            if not future.cancelled():
                 done(future.result())
                 self._ended()
 
