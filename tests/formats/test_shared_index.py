@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import ntpath
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixelmill import Loader, fn, pipeline_def
-from pixelmill.formats import index_cache, shared_index, tfrecord
+from pixelmill.formats import index_cache, path_table, shared_index, tfrecord
 from pixelmill.formats.blocks import divide
 from pixelmill.formats.file_index import from_root
 from pixelmill.formats.index import Array, Index, Ragged
@@ -98,6 +99,15 @@ def an_index() -> Index:
     columns: dict[str, Any] = {"label": np.array([[1], [2], [3]], np.int32), "boxes": boxes}
     parts = {"0": Index(paths, files, offsets + 1, lengths - 1)}
     return Index(paths, files, offsets, lengths, columns=columns, root="root/", parts=parts)
+
+
+def test_absolute_names_of_windows_do_not_start_from_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = PathTable.of(["C:/photos/a.jpg", "b.jpg"])
+    with monkeypatch.context() as windows:
+        windows.setattr(path_table, "WINDOWS", True)
+        windows.setattr(os.path, "join", ntpath.join)
+        found = list(table.anchored("D:/base"))
+    assert found == ["C:/photos/a.jpg", "D:/base\\b.jpg"]
 
 
 def test_an_index_survives() -> None:
