@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html.parser
+import itertools
 import json
 import os
 import re
@@ -435,6 +436,8 @@ def test_all_bytes_are_read_and_the_cache_is_told(photos: Path, monkeypatch: pyt
     found = selection.select(photos, samples=100)
     size = sum(path.stat().st_size for path in photos.rglob("*.jpg"))
     assert sum(length for _, _, length in found.ranges) == size
+    clock = itertools.count(0, 0.01)
+    monkeypatch.setattr(storage_speed, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     monkeypatch.setattr(storage_speed, "_in_memory", lambda entry: False)
     (cold, warm), note = storage_speed.read_storage(found.ranges, threads=2, seconds=0.2)
     assert (cold.cache, warm.cache, note) == ("cold", "warm", None)

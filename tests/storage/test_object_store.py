@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from peers import needs
 
 from pixelmill.storage import object_store
+
+pytestmark = needs("obstore")
 
 
 @pytest.mark.parametrize(
