@@ -124,3 +124,44 @@ def test_large_batches_of_levels_are_what_numpy_makes_of_them(step):
         cut = array[3:, 5:]
         wanted = {"invert": 255 - cut, "posterize": cut & 0xF0, "solarize": np.where(cut >= 128, 255 - cut, cut)}
         np.testing.assert_array_equal(result, wanted[step])
+
+
+# Operators that write lines themselves, and operators that hand over parts of results.
+COLORS = {
+    "sepia": {"amount": 0.8},
+    "to_gray": {"amount": 1.0},
+    "rgb_shift": {"shift": [20, -31, 7]},
+    "hue": {"hue": 40.0},
+    "pca_lighting": {"alpha": [0.3, -0.2, 0.5]},
+    "channel_shuffle": {"order": [2, 0, 1]},
+    "gamma": {"gamma": 0.7},
+}
+
+
+@pytest.mark.parametrize("shape", [(701, 517, 3), (640, 512, 3)])
+@pytest.mark.parametrize("cut", [0, 3])
+@pytest.mark.parametrize("name", COLORS)
+def test_large_batches_of_colors_are_those_of_small_ones(shape, cut, name):
+    arrays = [noise(shape, np.uint8, seed=seed % 3) for seed in range(20)]
+
+    def graph(m, x):
+        return getattr(m.fn, name)(x[cut:, cut:], **COLORS[name])
+
+    alone = [on_each_level(graph, [array])[0] for array in arrays[:3]]
+    for index, result in enumerate(on_each_level(graph, arrays)):
+        np.testing.assert_array_equal(result, alone[index % 3])
+
+
+@pytest.mark.parametrize("dtype", [None, "INT16", "FLOAT"])
+@pytest.mark.parametrize("cut", [0, 3])
+def test_large_batches_of_brightness_are_those_of_small_ones(dtype, cut):
+    arrays = [noise((640, 512, 3), np.uint8, seed=seed % 3) for seed in range(20)]
+
+    def graph(m, x):
+        return m.fn.brightness_contrast(
+            x[cut:, cut:], brightness=1.3, contrast=0.6, dtype=dtype and getattr(m.types, dtype)
+        )
+
+    alone = [on_each_level(graph, [array])[0] for array in arrays[:3]]
+    for index, result in enumerate(on_each_level(graph, arrays)):
+        np.testing.assert_array_equal(result, alone[index % 3])

@@ -100,6 +100,9 @@ def test_noise_has_its_deviation():
     speckle = apply("noise.speckle", GRAY, stddev=0.1, seed=3).astype(float)
     assert 11 < speckle.std() < 13 and abs(speckle.mean() - 120) < 1
     assert (np.ptp(speckle, axis=-1) == 0).all()  # one number for all channels
+    numbers = speckle[..., 0].ravel()
+    for distance in range(1, 5):  # and another one for each pixel
+        assert abs(np.corrcoef(numbers[distance:], numbers[:-distance])[0, 1]) < 0.02
     iso = apply("noise.iso", GRAY, luma=0.0, color=0.05, seed=3).astype(float)
     assert 12 < iso.std() < 13.5 and abs(np.corrcoef(iso.reshape(-1, 3).T)[0, 1]) < 0.02
 
@@ -219,3 +222,10 @@ def test_zoom_blur_rounds_to_the_nearest_mean():
         copies = np.stack([image[rows][:, columns] for rows, columns in zip(*places, strict=True)]).astype(int)
         expected = (copies.sum(0) + samples // 2) // samples
         np.testing.assert_array_equal(apply("zoom_blur", image, samples=samples, factor=1.5), expected)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0, 2.2, 63.9, 64.0, 500.0])
+def test_gamma_is_a_power(gamma):
+    levels = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
+    wanted = 255 * (levels / 255.0) ** gamma
+    np.testing.assert_array_equal(apply("gamma", levels, gamma=gamma), np.floor(wanted + 0.5).astype(np.uint8))

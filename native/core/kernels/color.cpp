@@ -1,5 +1,6 @@
 #include "color.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -8,6 +9,7 @@
 #include "four_bytes.h"
 #include "levels.h"
 #include "simd.h"
+#include "stream.h"
 
 namespace pixelmill {
 
@@ -87,75 +89,91 @@ bool is_moderate(const ColorMatrix& matrix) {
 // once, which saves a conversion.
 struct WideColors {
     __m512 weight[3][3], shift[3][3], offset[3];
-    bool has_offset;
 };
 
 WIDE_TABLES_CODE inline WideColors wide_colors(const ColorMatrix& matrix) {
     WideColors colors;
-    colors.has_offset = false;
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             colors.weight[i][j] = _mm512_set1_ps(matrix.weight[i][j]);
             colors.shift[i][j] = _mm512_set1_ps(-0x1p23f * matrix.weight[i][j]);
         }
         colors.offset[i] = _mm512_set1_ps(matrix.offset[i]);
-        colors.has_offset |= matrix.offset[i] != 0;
     }
     return colors;
 }
 
 // One channel of sixteen pixels, rounded; negative where it is below 0.
+template <bool has_offset>
 WIDE_TABLES_CODE inline __m512i sixteen_levels(const WideColors& colors, int i, const __m512 (&pixel)[3]) {
     __m512 sum = _mm512_fmadd_ps(pixel[0], colors.weight[i][0], colors.shift[i][0]);
     sum = _mm512_add_ps(sum, _mm512_fmadd_ps(pixel[1], colors.weight[i][1], colors.shift[i][1]));
     sum = _mm512_add_ps(sum, _mm512_fmadd_ps(pixel[2], colors.weight[i][2], colors.shift[i][2]));
-    if (colors.has_offset) sum = _mm512_add_ps(sum, colors.offset[i]);
+    if constexpr (has_offset) sum = _mm512_add_ps(sum, colors.offset[i]);
     return _mm512_cvttps_epi32(_mm512_add_ps(sum, _mm512_set1_ps(0.5f)));
 }
 
-WIDE_TABLES_CODE inline void store_48(uint8_t* out, __m512i bytes) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_castsi512_si256(bytes));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 32), _mm512_extracti32x4_epi32(bytes, 2));
-}
-
-// Where the bytes of sixteen pixels come from: those of a channel spread to floats, and the result.
+// Where the bytes of pixels come from: those of a channel spread to floats, and the three registers of a result.
 template <bool gray>
 struct WidePlaces {
-    alignas(64) uint8_t channel[3][64]{}, result[64]{}, filling[64]{};
+    alignas(64) uint8_t channel[3][64]{}, filling[64]{}, result[3][64]{};
 
     constexpr WidePlaces() {
         filling[48] = 0x4b;
         for (int i = 0; i < 64; ++i) {
             for (int c = 0; c < 3; ++c)
                 channel[c][i] = static_cast<uint8_t>(i % 4 == 0 ? i / 4 * 3 + c : i % 4 == 3 ? 48 : 49);
-            const int pixel = i / 3 % 16;  // packing leaves four pixels in each quarter, channel by channel
-            result[i] = static_cast<uint8_t>(gray ? pixel : pixel / 4 * 16 + i % 3 * 4 + pixel % 4);
+        }
+        for (int i = 0; i < 192; ++i) {
+            // Packing leaves four pixels in each quarter: of each channel, or of four registers of grays. Register k of
+            // a result has bytes of the colored registers k and k + 1.
+            const int from = i / 48, pixel = i / 3 % 16, four = gray ? from : i % 3;
+            const int second = !gray && from > i / 64 ? 64 : 0;
+            result[i / 64][i % 64] = static_cast<uint8_t>(pixel / 4 * 16 + four * 4 + pixel % 4 + second);
         }
     }
 };
 
-// Returns how many pixels were made. A gray matrix has three equal rows.
-template <bool gray>
+// The channels of sixteen pixels one beside the other, or their grays as 32 bits. A gray matrix has three equal rows.
+template <bool gray, bool has_offset>
+WIDE_TABLES_CODE inline __m512i sixteen_pixels(const uint8_t* in, const WidePlaces<gray>& places,
+                                               const WideColors& colors) {
+    const __m512i bytes = _mm512_mask_loadu_epi8(_mm512_load_si512(places.filling), 0xffff'ffff'ffff, in);
+    const __m512 pixel[3] = {_mm512_castsi512_ps(_mm512_permutexvar_epi8(_mm512_load_si512(places.channel[0]), bytes)),
+                             _mm512_castsi512_ps(_mm512_permutexvar_epi8(_mm512_load_si512(places.channel[1]), bytes)),
+                             _mm512_castsi512_ps(_mm512_permutexvar_epi8(_mm512_load_si512(places.channel[2]), bytes))};
+    const __m512i red = sixteen_levels<has_offset>(colors, 0, pixel);
+    if constexpr (gray) return red;
+    const __m512i green = sixteen_levels<has_offset>(colors, 1, pixel),
+                  blue = sixteen_levels<has_offset>(colors, 2, pixel);
+    return _mm512_packus_epi16(_mm512_packs_epi32(red, green), _mm512_packs_epi32(blue, blue));
+}
+
+// Returns how many pixels were made.
+template <bool past_caches, bool gray, bool has_offset>
 WIDE_TABLES_CODE int64_t mix_colors_wide(uint8_t* out, const uint8_t* in, int64_t pixels, const ColorMatrix& matrix) {
     static constexpr WidePlaces<gray> places;
     const WideColors colors = wide_colors(matrix);
-    const __m512i rest = _mm512_load_si512(places.filling), last = _mm512_load_si512(places.result);
-    const __m512i channel[3] = {_mm512_load_si512(places.channel[0]), _mm512_load_si512(places.channel[1]),
-                                _mm512_load_si512(places.channel[2])};
+    const __m512i result[3] = {_mm512_load_si512(places.result[0]), _mm512_load_si512(places.result[1]),
+                               _mm512_load_si512(places.result[2])};
     int64_t x = 0;
-    for (; x + 16 <= pixels; x += 16) {
-        const __m512i bytes = _mm512_mask_loadu_epi8(rest, 0xffff'ffff'ffff, in + 3 * x);
-        const __m512 pixel[3] = {_mm512_castsi512_ps(_mm512_permutexvar_epi8(channel[0], bytes)),
-                                 _mm512_castsi512_ps(_mm512_permutexvar_epi8(channel[1], bytes)),
-                                 _mm512_castsi512_ps(_mm512_permutexvar_epi8(channel[2], bytes))};
-        const __m512i red = sixteen_levels(colors, 0, pixel);
-        if constexpr (gray) {
-            const __m128i levels = _mm512_cvtusepi32_epi8(_mm512_max_epi32(red, _mm512_setzero_si512()));
-            store_48(out + 3 * x, _mm512_permutexvar_epi8(last, _mm512_castsi128_si512(levels)));
-        } else {
-            const __m512i green = sixteen_levels(colors, 1, pixel), blue = sixteen_levels(colors, 2, pixel);
-            const __m512i planes = _mm512_packus_epi16(_mm512_packs_epi32(red, green), _mm512_packs_epi32(blue, blue));
-            store_48(out + 3 * x, _mm512_permutexvar_epi8(last, planes));
+    for (; x + 64 <= pixels; x += 64) {
+        const uint8_t* from = in + 3 * x;
+        __m512i made[4] = {sixteen_pixels<gray, has_offset>(from, places, colors),
+                           sixteen_pixels<gray, has_offset>(from + 48, places, colors),
+                           sixteen_pixels<gray, has_offset>(from + 96, places, colors),
+                           sixteen_pixels<gray, has_offset>(from + 144, places, colors)};
+        if constexpr (gray)
+            made[0] = _mm512_packus_epi16(_mm512_packs_epi32(made[0], made[1]), _mm512_packs_epi32(made[2], made[3]));
+        for (int k = 0; k < 3; ++k) {
+            const __m512i line = gray ? _mm512_permutexvar_epi8(result[k], made[0])
+                                      : _mm512_permutex2var_epi8(made[k], result[k], made[k + 1]);
+            if constexpr (past_caches) {
+                _mm_prefetch(reinterpret_cast<const char*>(from + 4096 + 64 * k), _MM_HINT_T0);
+                _mm512_stream_si512(reinterpret_cast<__m512i*>(out + 3 * x + 64 * k), line);
+            } else {
+                _mm512_storeu_si512(out + 3 * x + 64 * k, line);
+            }
         }
     }
     return x;
@@ -183,6 +201,10 @@ WIDE_TABLES_CODE int64_t triple_wide(uint8_t* out, const uint8_t* in, int64_t pi
     return x;
 }
 
+bool has_offset(const ColorMatrix& matrix) {
+    return std::any_of(std::begin(matrix.offset), std::end(matrix.offset), [](float offset) { return offset != 0; });
+}
+
 bool is_gray(const ColorMatrix& matrix) {
     const auto same = [&](int i) {
         return std::memcmp(matrix.weight[0], matrix.weight[i], sizeof matrix.weight[0]) == 0 &&
@@ -193,12 +215,23 @@ bool is_gray(const ColorMatrix& matrix) {
 
 #endif
 
-void mix_colors(uint8_t* out, const uint8_t* in, int64_t pixels, const ColorMatrix& matrix) {
-    int64_t x = 0;
+// As many pixels as there are registers for, past the caches or not.
+template <bool past_caches>
+int64_t mix_whole_lines([[maybe_unused]] uint8_t* out, [[maybe_unused]] const uint8_t* in,
+                        [[maybe_unused]] int64_t pixels, [[maybe_unused]] const ColorMatrix& matrix) {
 #if PIXELMILL_WIDE_TABLES
-    if (uses_wide_tables() && is_moderate(matrix))
-        x = (is_gray(matrix) ? mix_colors_wide<true> : mix_colors_wide<false>)(out, in, pixels, matrix);
+    if (uses_wide_tables() && is_moderate(matrix)) {
+        constexpr decltype(&mix_colors_wide<false, false, false>) passes[2][2] = {
+            {mix_colors_wide<past_caches, false, false>, mix_colors_wide<past_caches, false, true>},
+            {mix_colors_wide<past_caches, true, false>, mix_colors_wide<past_caches, true, true>}};
+        return passes[is_gray(matrix)][has_offset(matrix)](out, in, pixels, matrix);
+    }
 #endif
+    return 0;
+}
+
+void mix_colors(uint8_t* out, const uint8_t* in, int64_t pixels, const ColorMatrix& matrix) {
+    const int64_t x = mix_whole_lines<false>(out, in, pixels, matrix);
     color_rows().packed_bytes(out + 3 * x, in + 3 * x, pixels - x, matrix);
 }
 
@@ -230,21 +263,25 @@ std::array<LevelTable, 3> tables_of(const ColorMatrix& matrix) {
 
 }  // namespace
 
-void transform_colors(const Raster& out, const Raster& in, const ColorMatrix& matrix, Arena& arena) {
+void transform_colors(const Raster& out, const Raster& in, const ColorMatrix& matrix, bool past_caches, Arena& arena) {
     if (in.height == 0 || in.width == 0) return;
     const ColorRows& rows = color_rows();
     if (in.dtype == DType::u8 && out.dtype == DType::u8) {
         if (in.pixel == 3 && in.channel == 1 && in.channels == 3) {
             const bool by_tables = uses_wide_tables() && is_diagonal(matrix);
             const std::array<LevelTable, 3> tables = by_tables ? tables_of(matrix) : std::array<LevelTable, 3>{};
-            const bool whole = in.row == 3 * in.width && out.row == in.row;  // one long row
+            const bool whole = in.row == 3 * in.width;  // one long row
             const int64_t height = whole ? 1 : in.height, width = whole ? in.height * in.width : in.width;
-            for (int64_t y = 0; y < height; ++y) {
-                auto* to = reinterpret_cast<uint8_t*>(out.at(y, 0));
-                const auto* from = reinterpret_cast<const uint8_t*>(in.at(y, 0));
-                by_tables ? look_up_colors(to, from, width, tables.data()) : mix_colors(to, from, width, matrix);
-            }
-            return;
+            const auto mix = [&](uint8_t* to, const uint8_t* from, int64_t count) {
+                by_tables ? look_up_colors(to, from, count, tables.data()) : mix_colors(to, from, count, matrix);
+            };
+            const auto lines = [&](uint8_t* to, const uint8_t* from, int64_t count) {
+                return by_tables ? 0 : mix_whole_lines<true>(to, from, count, matrix);
+            };
+            ResultStream stream(out.data, past_caches);
+            for (int64_t y = 0; y < height; ++y)
+                stream.put(reinterpret_cast<const uint8_t*>(in.at(y, 0)), width, 3, 3, mix, lines);
+            return stream.end();
         }
         return for_each_row(out, in, arena,
                             [&](uint8_t* to, const uint8_t* from) { rows.bytes(to, from, in.width, matrix); });
@@ -292,15 +329,21 @@ void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int 
     }
 }
 
-void multiply_add(const Value& out, const Value& in, float factor, float addend) {
-    const auto pass = color_rows().multiply_add[place_of(out.dtype)][place_of(in.dtype)];
-    if (in.dtype == DType::u8 && out.dtype == DType::u8 && uses_wide_tables() && in.elements() >= 1024) {
-        const LevelTable levels = all_levels();
-        LevelTable table;
-        pass(table.data(), levels.data(), 256, factor, addend);
-        return look_up(out.as<uint8_t>(), in.as<uint8_t>(), in.elements(), table.data());
-    }
-    pass(out.data, in.data, in.elements(), factor, addend);
+MultiplyAdd::MultiplyAdd(DType made, DType read, float factor, float addend, int64_t count)
+    : pass_(color_rows().multiply_add[place_of(made)][place_of(read)]),
+      factor_(factor),
+      addend_(addend),
+      by_table_(read == DType::u8 && made == DType::u8 && uses_wide_tables() && count >= 1024) {
+    if (by_table_) pass_(table_.data(), all_levels().data(), 256, factor, addend);
+}
+
+void MultiplyAdd::operator()(uint8_t* out, const uint8_t* in, int64_t count) const {
+    if (by_table_) return look_up(out, in, count, table_.data());
+    pass_(out, in, count, factor_, addend_);
+}
+
+int64_t MultiplyAdd::lines(uint8_t* out, const uint8_t* in, int64_t count) const {
+    return by_table_ ? look_up_lines(out, in, count, table_.data()) : 0;
 }
 
 }  // namespace pixelmill

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "../value.h"
+#include "levels.h"
 #include "pointwise.h"
 
 namespace pixelmill {
@@ -14,8 +15,8 @@ struct ColorMatrix {
     float offset[3] = {0, 0, 0};
 };
 
-// Three channels to three. Out is packed pixel by pixel; of any types.
-void transform_colors(const Raster& out, const Raster& in, const ColorMatrix& matrix, Arena& arena);
+// Three channels to three. Out is packed; of any types. Bytes may be written past the caches.
+void transform_colors(const Raster& out, const Raster& in, const ColorMatrix& matrix, bool past_caches, Arena& arena);
 
 // Bytes: red, green and blue (or the reverse) to one channel, 0.299, 0.587 and 0.114 of them.
 void to_gray(const Raster& out, const Raster& in, bool reversed, Arena& arena);
@@ -25,9 +26,6 @@ void reverse_channels(const Raster& out, const Raster& in, Arena& arena);
 
 // Bytes: one channel, by a table, to the first of three; the others are its copies, or `neutral` where that is not -1.
 void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int neutral, Arena& arena);
-
-// Every element times `factor` plus `addend`, in single precision. Both are packed; types are u8, i16, i32 and f32.
-void multiply_add(const Value& out, const Value& in, float factor, float addend);
 
 // Row passes. A pixel of 4 bytes holds 3 channels.
 struct ColorRows {
@@ -41,5 +39,21 @@ struct ColorRows {
     void (*multiply_add[4][4])(void* out, const void* in, int64_t count, float factor, float addend);
 };
 const ColorRows& color_rows();  // of the current SIMD level
+
+// Every element times `factor` plus `addend`, in single precision; types are u8, i16, i32 and f32.
+class MultiplyAdd {
+   public:
+    // For about `count` elements.
+    MultiplyAdd(DType made, DType read, float factor, float addend, int64_t count);
+    void operator()(uint8_t* out, const uint8_t* in, int64_t count) const;
+    // Whole lines past the caches, as `look_up_lines` does.
+    int64_t lines(uint8_t* out, const uint8_t* in, int64_t count) const;
+
+   private:
+    void (*pass_)(void* out, const void* in, int64_t count, float factor, float addend);
+    float factor_, addend_;
+    bool by_table_;
+    LevelTable table_;
+};
 
 }  // namespace pixelmill

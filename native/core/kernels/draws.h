@@ -15,8 +15,6 @@ struct Draws {
     void (*normals)(float* out, const uint32_t* words, int64_t count, float mean, float deviation);
     // low + word / 2^32 * extent, but never above `last`.
     void (*uniforms)(float* out, const uint32_t* words, int64_t count, double low, double extent, float last);
-    // The first standard normal of each block of four words.
-    void (*leading_normals)(float* out, const uint32_t* words, int64_t blocks);
     // Packed pixels of bytes: x + x * luma * noise, one number for each pixel.
     void (*speckle)(uint8_t* out, const uint8_t* in, const float* noise, int64_t pixels, int64_t channels, float luma);
     // Likewise with four numbers for each pixel: the first as above, the others are added to its channels times

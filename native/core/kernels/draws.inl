@@ -83,18 +83,6 @@ inline void uniforms(float* out, const uint32_t* from, int64_t count, double low
     }
 }
 
-inline void leading_normals(float* out, const uint32_t* from, int64_t blocks) {
-    int64_t i = 0;
-#if AVX2_CODE
-    for (; i + 8 <= blocks; i += 8) eight_leading(out + i, from + 4 * i);
-#endif
-    for (; i < blocks; ++i) {
-        float pair[2];
-        normal_pair(pair, from[4 * i], from[4 * i + 1], 0.0f, 1.0f);
-        out[i] = pair[0];
-    }
-}
-
 inline void speckle(uint8_t* out, const uint8_t* in, const float* noise, int64_t pixels, int64_t channels, float luma) {
     int64_t i = 0;
 #if AVX2_CODE
@@ -123,4 +111,4 @@ inline void grain(uint8_t* out, const uint8_t* in, const float* noise, int64_t p
     }
 }
 
-constexpr Draws draws{words, normals, uniforms, leading_normals, speckle, grain};
+constexpr Draws draws{words, normals, uniforms, speckle, grain};

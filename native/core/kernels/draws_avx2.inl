@@ -105,19 +105,6 @@ inline void eight_pairs(float* out, const uint32_t* from, float mean, float devi
     _mm256_storeu_ps(out + 8, _mm256_unpackhi_ps(x, y));
 }
 
-// The first normal of each of eight blocks of four words.
-inline void eight_leading(float* out, const uint32_t* from) {
-    const auto* blocks = reinterpret_cast<const __m256i*>(from);
-    const __m256i v0 = _mm256_loadu_si256(blocks), v1 = _mm256_loadu_si256(blocks + 1);
-    const __m256i v2 = _mm256_loadu_si256(blocks + 2), v3 = _mm256_loadu_si256(blocks + 3);
-    const __m256 a = _mm256_castsi256_ps(_mm256_unpacklo_epi64(v0, v1));  // of blocks 0, 2, 1 and 3
-    const __m256 b = _mm256_castsi256_ps(_mm256_unpacklo_epi64(v2, v3));
-    const __m256 radius = eight_radii(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)));
-    const __m256 x = eight_directions(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xDD))).x;
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    _mm256_storeu_ps(out, _mm256_permutevar8x32_ps(_mm256_mul_ps(radius, x), order));
-}
-
 // To the nearest byte, as convert<uint8_t> does it.
 inline __m256i eight_nearest(__m256 x) {
     x = _mm256_min_ps(_mm256_max_ps(x, _mm256_setzero_ps()), _mm256_set1_ps(255.0f));

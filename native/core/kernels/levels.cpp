@@ -30,6 +30,7 @@ WIDE_TABLES_CODE inline WideTable wide_table(const uint8_t* table) {
 }
 
 WIDE_TABLES_CODE inline __m512i look_up_64(const WideTable& table, __m512i bytes) {
+    asm("" : "+v"(bytes));  // in a register: GCC would load them from memory three times
     const __m512i dark = _mm512_permutex2var_epi8(table.part[0], bytes, table.part[1]);
     const __m512i bright = _mm512_permutex2var_epi8(table.part[2], bytes, table.part[3]);
     return _mm512_mask_mov_epi8(dark, _mm512_movepi8_mask(bytes), bright);
@@ -42,6 +43,16 @@ WIDE_TABLES_CODE void look_up_wide(uint8_t* out, const uint8_t* in, int64_t coun
     if (i == count) return;
     const __mmask64 rest = ~uint64_t{0} >> (64 - (count - i));
     _mm512_mask_storeu_epi8(out + i, rest, look_up_64(table, _mm512_maskz_loadu_epi8(rest, in + i)));
+}
+
+WIDE_TABLES_CODE int64_t look_up_lines_wide(uint8_t* out, const uint8_t* in, int64_t count, const uint8_t* given) {
+    const WideTable table = wide_table(given);
+    int64_t i = 0;
+    for (; i + 64 <= count; i += 64) {
+        const __m512i made = look_up_64(table, _mm512_loadu_si512(in + i));
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(out + i), made);
+    }
+    return i;
 }
 
 // 192 bytes are 64 pixels: each register looks up all three tables, and takes every third byte of each.
@@ -84,6 +95,14 @@ void look_up(uint8_t* out, const uint8_t* in, int64_t count, const uint8_t* tabl
     if (uses_wide_tables()) return look_up_wide(out, in, count, table);
 #endif
     level_passes().look_up(out, in, count, table);
+}
+
+int64_t look_up_lines([[maybe_unused]] uint8_t* out, [[maybe_unused]] const uint8_t* in, [[maybe_unused]] int64_t count,
+                      [[maybe_unused]] const uint8_t* table) {
+#if PIXELMILL_WIDE_TABLES
+    if (uses_wide_tables()) return look_up_lines_wide(out, in, count, table);
+#endif
+    return 0;
 }
 
 void look_up_colors(uint8_t* out, const uint8_t* in, int64_t pixels, const LevelTable* tables) {

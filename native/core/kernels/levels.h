@@ -44,6 +44,8 @@ void look_up_colors(uint8_t* out, const uint8_t* in, int64_t pixels, const Level
 
 // Replaces bytes by a table.
 void look_up(uint8_t* out, const uint8_t* in, int64_t count, const uint8_t* table);
+// The same for whole lines, written past the caches; returns how many bytes were made, 0 without registers that wide.
+int64_t look_up_lines(uint8_t* out, const uint8_t* in, int64_t count, const uint8_t* table);
 
 // The mean of `height` x `width` pixels around each; the border is reflected (dcb|abcd|cba). Packed bytes, odd extents.
 void box_mean(const Raster& out, const Raster& in, int64_t height, int64_t width, Arena& arena);

@@ -8,6 +8,7 @@
 
 #include "../codecs/convert.h"
 #include "../kernels/convert.h"
+#include "../kernels/stream.h"
 #include "declared/pixels.h"
 #include "strided_access.h"
 
@@ -47,14 +48,14 @@ class BrightnessContrast : public Step {
         const float factor = brightness * contrast, addend = shift + brightness * (center - contrast * center);
         if (x.elements() == 0) return;
         const Value source = run_length(x) < 64 ? packed(context, x) : x;
-        for_each_run(source, [&](int64_t to, int64_t from, int64_t count) {
-            Value part = source, target = out[0];
-            part.ndim = target.ndim = 1;
-            part.shape[0] = target.shape[0] = count;
-            part.data += from * size_of(x.dtype);
-            target.data += to * size_of(target.dtype);
-            multiply_add(target, part, factor, addend);
+        const MultiplyAdd line(out[0].dtype, x.dtype, factor, addend, x.elements());
+        const auto lines = [&](uint8_t* to, const uint8_t* from, int64_t count) { return line.lines(to, from, count); };
+        const int64_t read = size_of(x.dtype), made = size_of(out[0].dtype);
+        ResultStream stream(out[0].data, context.streams(0, out[0]));
+        for_each_run(source, [&](int64_t, int64_t from, int64_t count) {
+            stream.put(source.as<uint8_t>() + from * read, count, read, made, line, lines);
         });
+        stream.end();
     }
 
    private:
@@ -115,8 +116,9 @@ class ColorTwist : public Step {
         out[0] = context.allocate(0, dtype_.value_or(x.dtype), shape_of(x));
         if (x.elements() == 0) return;
         const ColorMatrix matrix = matrix_of(in, is_real(x.dtype) ? 0.5 : 128);
+        const bool past_caches = context.streams(0, out[0]);
         for (int64_t i = 0; i < image_count(x); ++i) {
-            transform_colors(image_at(out[0], i), image_at(x, i), matrix, context.thread.arena);
+            transform_colors(image_at(out[0], i), image_at(x, i), matrix, past_caches, context.thread.arena);
         }
     }
 
@@ -173,16 +175,16 @@ class ColorSpace : public Step {
         out[0] = context.allocate(0, DType::u8, {shape.data(), static_cast<size_t>(x.ndim)});
         if (x.elements() == 0) return;
         for (int64_t i = 0; i < image_count(x); ++i)
-            convert_image(image_at(out[0], i), image_at(x, i), context.thread.arena);
+            convert_image(image_at(out[0], i), image_at(x, i), context.streams(0, out[0]), context.thread.arena);
     }
 
    private:
-    void convert_image(const Raster& out, const Raster& in, Arena& arena) const {
+    void convert_image(const Raster& out, const Raster& in, bool past_caches, Arena& arena) const {
         if (from_ == gray && to_ == ycbcr) return spread_gray(out, in, luma_, 128, arena);
         if (from_ == gray) return spread_gray(out, in, nullptr, -1, arena);
         if (from_ == ycbcr && to_ == gray) return take_luma(out, in);
         if (to_ == gray) return to_gray(out, in, from_ == bgr, arena);
-        if (from_ == ycbcr || to_ == ycbcr) return transform_colors(out, in, matrix_, arena);
+        if (from_ == ycbcr || to_ == ycbcr) return transform_colors(out, in, matrix_, past_caches, arena);
         reverse_channels(out, in, arena);
     }
 

@@ -75,7 +75,7 @@ class Holes : public Step {
     uint64_t key_;
 };
 
-// Four normals for each pixel: the first is for its brightness, the others are for its colors.
+// One normal for each pixel, or four: the first is for its brightness, the others are for its colors.
 class SensorNoise : public Step {
    public:
     explicit SensorNoise(const SensorNoiseParams& params) : name_(params.name), key_(params.key) {}
@@ -86,23 +86,21 @@ class SensorNoise : public Step {
         if (in.image.ndim != 3 || in.image.shape[2] > 3)
             throw Fault(FaultKind::argument,
                         name_ + ": one image of up to three channels is needed, got " + describe(in.image));
+        const bool colored = in.color.present();
         const auto luma = static_cast<float>(argument(in.luma, name_)),
-                   color = static_cast<float>(argument(in.color, name_));
+                   color = colored ? 255 * static_cast<float>(argument(in.color, name_)) : 0;
         const Value x = packed(context, in.image);
         out[0] = context.allocate(0, DType::u8, shape_of(x));
-        const int64_t channels = x.shape[2], pixels = x.shape[0] * x.shape[1];
+        const int64_t channels = x.shape[2], pixels = x.shape[0] * x.shape[1], each = colored ? 4 : 1;
         const Draws& kernels = draws();
-        for_each_words(stream_id(key_, context.id), 4 * pixels,
+        for_each_words(stream_id(key_, context.id), each * pixels,
                        [&](const uint32_t* words, int64_t first, int64_t count) {
                            alignas(64) float noise[words_at_once];
-                           const uint8_t* from = x.as<uint8_t>() + first / 4 * channels;
-                           uint8_t* to = out[0].as<uint8_t>() + first / 4 * channels;
-                           if (color == 0) {
-                               kernels.leading_normals(noise, words, count / 4);
-                               return kernels.speckle(to, from, noise, count / 4, channels, luma);
-                           }
-                           kernels.normals(noise, words, count, 0.0f, 1.0f);
-                           kernels.grain(to, from, noise, count / 4, channels, luma, 255 * color);
+                           const uint8_t* from = x.as<uint8_t>() + first / each * channels;
+                           uint8_t* to = out[0].as<uint8_t>() + first / each * channels;
+                           kernels.normals(noise, words, (count + 1) / 2 * 2, 0.0f, 1.0f);
+                           if (!colored) return kernels.speckle(to, from, noise, count, channels, luma);
+                           kernels.grain(to, from, noise, count / 4, channels, luma, color);
                        });
     }
 

@@ -23,29 +23,52 @@ uint8_t level(double value) { return convert<uint8_t>(static_cast<float>(value))
 
 using Table = std::array<uint8_t, 256>;
 
-Table table_of(const std::string& curve, std::span<const Value> numbers) {
+// Level by level: `curve` gets the level, and the level from 0 to 1.
+template <class Curve>
+Table table_of(Curve&& curve) {
     Table table;
+    for (int v = 0; v < 256; ++v) table[static_cast<size_t>(v)] = level(curve(v, v / 255.0));
+    return table;
+}
+
+// The least divisor of each level above 1.
+constexpr std::array<uint8_t, 256> least_divisors = [] {
+    std::array<uint8_t, 256> least{};
+    for (int v = 255; v > 1; --v) {
+        for (int multiple = v; multiple < 256; multiple += v)
+            least[static_cast<size_t>(multiple)] = static_cast<uint8_t>(v);
+    }
+    return least;
+}();
+
+// Powers are products of those of prime numbers, for `pow` takes long. Those of large exponents would be infinite.
+Table gamma_table(double exponent) {
+    const bool products = exponent < 64;
+    std::array<double, 256> power;
+    for (size_t v = 0; v < 256; ++v) {
+        const size_t least = least_divisors[v];
+        const auto base = static_cast<double>(v);
+        power[v] = products && least < v && v > 1 ? power[least] * power[v / least]
+                                                  : std::pow(products ? base : base / 255, exponent);
+    }
+    return table_of([&](int v, double) { return 255 / power[255] * power[static_cast<size_t>(v)]; });
+}
+
+Table table_of(const std::string& curve, std::span<const Value> numbers) {
     double given[2] = {};
     for (size_t i = 0; i < numbers.size() && i < 2; ++i) given[i] = number_at(numbers, i, curve);
-    const auto number = [&](size_t index) { return given[index]; };
-    for (int v = 0; v < 256; ++v) {
-        const double t = v / 255.0;
-        double to = v;
-        if (curve == "gamma") {
-            to = 255 * std::pow(t, std::max(number(0), 0.0));
-        } else if (curve == "posterize") {
-            const auto bits = std::clamp<int64_t>(static_cast<int64_t>(number(0)), 0, 8);
-            to = v & ~((1 << (8 - bits)) - 1) & 255;
-        } else if (curve == "solarize") {
-            to = v >= number(0) ? 255 - v : v;
-        } else if (curve == "invert") {
-            to = 255 - v;
-        } else {  // a Bezier curve from black to white
-            to = 255 * (3 * (1 - t) * (1 - t) * t * number(0) + 3 * (1 - t) * t * t * number(1) + t * t * t);
-        }
-        table[static_cast<size_t>(v)] = level(to);
+    const double first = given[0], second = given[1];
+    if (curve == "gamma") return gamma_table(std::max(first, 0.0));
+    if (curve == "invert") return table_of([](int v, double) { return 255 - v; });
+    if (curve == "solarize") return table_of([&](int v, double) { return v >= first ? 255 - v : v; });
+    if (curve == "posterize") {
+        const auto bits = std::clamp<int64_t>(static_cast<int64_t>(first), 0, 8);
+        return table_of([&](int v, double) { return v & ~((1 << (8 - bits)) - 1) & 255; });
     }
-    return table;
+    // A Bezier curve from black to white.
+    return table_of([&](int, double t) {
+        return 255 * (3 * (1 - t) * (1 - t) * t * first + 3 * (1 - t) * t * t * second + t * t * t);
+    });
 }
 
 class Levels : public Step {
@@ -67,30 +90,17 @@ class Levels : public Step {
             }
             look_up(target, start, count, table.data());
         };
-        const bool streams = context.streams(0, out[0]);
-        LineStream stream(out[0].data);
-        for_each_run(source, [&](int64_t to, int64_t from, int64_t count) {
-            const uint8_t* start = source.as<uint8_t>() + from;
-            if (!streams) return pass(out[0].as<uint8_t>() + to, start, count);
-            put(stream, pass, start, count);
+        const auto lines = [&](uint8_t* target, const uint8_t* start, int64_t count) {
+            return look_up_lines(target, start, count, table.data());
+        };
+        ResultStream stream(out[0].data, context.streams(0, out[0]));
+        for_each_run(source, [&](int64_t, int64_t from, int64_t count) {
+            stream.put(source.as<uint8_t>() + from, count, 1, 1, pass, lines);
         });
-        if (streams) stream.end();
+        stream.end();
     }
 
    private:
-    // Some levels at a time, which stay in the nearest cache until they are written past all of them.
-    template <class Pass>
-    static void put(LineStream& stream, Pass&& pass, const uint8_t* in, int64_t count) {
-        constexpr int64_t most = 4096;
-        alignas(64) uint8_t made[most];
-        for (int64_t i = 0; i < count; i += most) {
-            const int64_t part = std::min(most, count - i);
-            pass(made, in + i, part);
-            const auto* next = reinterpret_cast<const std::byte*>(in + i + part);
-            stream.put(reinterpret_cast<const std::byte*>(made), static_cast<size_t>(part), next);
-        }
-    }
-
     std::string curve_;
 };
 
@@ -148,8 +158,9 @@ void mix(Context& context, const Value& image, std::span<Value> out, const Mix& 
         for (size_t j = 0; j < 3; ++j) matrix.weight[i][j] = static_cast<float>(colors[i][j]);
         matrix.offset[i] = static_cast<float>(colors[i][3]);
     }
+    const bool past_caches = context.streams(0, out[0]);
     for (int64_t i = 0; i < image_count(image); ++i)
-        transform_colors(image_at(out[0], i), image_at(image, i), matrix, context.thread.arena);
+        transform_colors(image_at(out[0], i), image_at(image, i), matrix, past_caches, context.thread.arena);
 }
 
 class ColorJitter : public Step {
@@ -207,7 +218,12 @@ class MixChannels : public Step {
         }
         const Value x = packed(context, image);
         out[0] = context.allocate(0, DType::u8, shape_of(x));
-        level_passes().choose_channels(out[0].as<uint8_t>(), x.as<uint8_t>(), x.elements() / 3, from);
+        ResultStream stream(out[0].data, context.streams(0, out[0]));
+        const auto choose = [&](uint8_t* to, const uint8_t* pixels, int64_t count) {
+            level_passes().choose_channels(to, pixels, count, from);
+        };
+        stream.put(x.as<uint8_t>(), x.elements() / 3, 3, 3, choose);
+        stream.end();
     }
 
     Mix colors(const Value& numbers) const {

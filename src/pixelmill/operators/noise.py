@@ -86,10 +86,6 @@ def shot(data: Tensor, *, factor: PerSample[float] = 20.0) -> Tensor:
     return ShotNoise(data=data, factor=factor, key=operator_key()).value(data.layout)
 
 
-def _sensor(name: str, data: Tensor, luma: Tensor, color: Tensor) -> Tensor:
-    return SensorNoise(image=data, luma=luma, color=color, name=name, key=operator_key()).value(data.layout)
-
-
 @operator("noise.speckle", draws=True, dali=None)
 def speckle(data: Tensor, *, stddev: PerSample[Annotated[float, Range(0)]] = 0.1) -> Tensor:
     """Add noise in proportion to the brightness of each pixel: `x * (1 + noise)`, with one number for all channels.
@@ -98,7 +94,7 @@ def speckle(data: Tensor, *, stddev: PerSample[Annotated[float, Range(0)]] = 0.1
         data: Images of type uint8, HWC, with up to three channels.
         stddev: Standard deviation of the noise.
     """
-    return _sensor("noise.speckle", data, stddev, constant(0.0, np.float64))
+    return SensorNoise(image=data, luma=stddev, name="noise.speckle", key=operator_key()).value(data.layout)
 
 
 @operator("noise.iso", draws=True, dali=None)
@@ -115,4 +111,4 @@ def iso(
         luma: Standard deviation of the brightness, as a fraction of it.
         color: Standard deviation of each channel, as a fraction of the whole range.
     """
-    return _sensor("noise.iso", data, luma, color)
+    return SensorNoise(image=data, luma=luma, color=color, name="noise.iso", key=operator_key()).value(data.layout)

@@ -58,12 +58,12 @@ class Holes(RandomStep):
 
 @declared
 class SensorNoise(RandomStep):
-    """Add noise of a sensor: to the brightness of pixels in proportion to it, and to each color."""
+    """Add noise of a sensor: to the brightness of pixels in proportion to it, and to each color where one is given."""
 
     image: Input
     luma: Input
-    color: Input
     name: str
+    color: Input | None = None
 
 
 @declared

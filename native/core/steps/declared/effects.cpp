@@ -32,7 +32,7 @@ void declare_effects(Declarations& all) {
             .name = given.text("name"),
         }); }};
     all["sensor_noise"] = {
-        {{"image", one, required}, {"luma", one, required}, {"color", one, required}},
+        {{"image", one, required}, {"luma", one, required}, {"color", one, optional}},
         {1, 1},
         [](Arguments& given) { return make_sensor_noise({
             .key = given.key("key"),

@@ -61,7 +61,7 @@ struct HolesInputs {
 };
 std::unique_ptr<Step> make_holes(const HolesParams& params);
 
-// Add noise of a sensor: to the brightness of pixels in proportion to it, and to each color.
+// Add noise of a sensor: to the brightness of pixels in proportion to it, and to each color where one is given.
 struct SensorNoiseParams {
     uint64_t key;
     std::string name;
