@@ -27,6 +27,7 @@ class Arena {
     struct Block {
         std::unique_ptr<std::byte, Unmap> memory;
         size_t size = 0;
+        std::byte* begin() const;  // aligned
     };
     // Null when there is no memory.
     static std::unique_ptr<std::byte, Unmap> new_memory(size_t size) noexcept;
