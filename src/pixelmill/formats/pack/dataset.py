@@ -159,7 +159,7 @@ class PackDataset(Dataset):
 
     @staticmethod
     def _joined(columns: Sequence[Array]) -> Array:
-        return np.concatenate([np.empty(0, np.int64), *(column.astype(np.int64) for column in columns)])
+        return np.concatenate([np.empty(0, np.int64), *(column.view(np.int64) for column in columns)])
 
 
 def _read_ends(name: str, size: int) -> Read:
