@@ -122,7 +122,7 @@ def run_pack(data: bytes) -> str:
         assert offset + head.size <= len(data), "a sample leaves the file"
         found.table.outline(number)
         try:
-            parts = pack_scan.check_parts(head, data[offset + HEAD_BYTES : offset + head.size])
+            parts = check_parts(head, data[offset + HEAD_BYTES : offset + head.size])
             pack_scan.features(parts["features"])
             read += 1
         except DataError:

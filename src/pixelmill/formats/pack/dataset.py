@@ -16,8 +16,8 @@ from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Array, Index, Ragged
 from pixelmill.formats.object_rows import with_features
 from pixelmill.formats.pack import codec
-from pixelmill.formats.pack.frames import HEAD_BYTES, Head, crc
-from pixelmill.formats.pack.scan import PackFile, Read, check_parts, features, scan
+from pixelmill.formats.pack.frames import HEAD_BYTES, Head, Read, check_parts, crc
+from pixelmill.formats.pack.scan import PackFile, features, scan
 from pixelmill.formats.pack.table import Table
 from pixelmill.formats.record_files import check_sources, numbers_within
 from pixelmill.formats.remote_folders import version_of
