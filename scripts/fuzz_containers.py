@@ -42,7 +42,16 @@ from pixelmill.formats.example import encode
 from pixelmill.formats.lmdb import LMDBDataset
 from pixelmill.formats.pack import index_section
 from pixelmill.formats.pack import scan as pack_scan
-from pixelmill.formats.pack.frames import FOOTER_BYTES, HEAD_BYTES, SAMPLE, Footer, Head, check_parts, crc, encode_header
+from pixelmill.formats.pack.frames import (
+    FOOTER_BYTES,
+    HEAD_BYTES,
+    SAMPLE,
+    Footer,
+    Head,
+    check_parts,
+    crc,
+    encode_header,
+)
 from pixelmill.formats.pack.table_builder import TableBuilder
 from pixelmill.formats.sample import Sample
 from pixelmill.inspect.manifest_check import check_manifest
