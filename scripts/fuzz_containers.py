@@ -42,7 +42,16 @@ from pixelmill.formats.example import encode
 from pixelmill.formats.lmdb import LMDBDataset
 from pixelmill.formats.pack import index_section
 from pixelmill.formats.pack import scan as pack_scan
-from pixelmill.formats.pack.frames import FOOTER_BYTES, HEAD_BYTES, SAMPLE, Footer, Head, crc, encode_header
+from pixelmill.formats.pack.frames import (
+    FOOTER_BYTES,
+    HEAD_BYTES,
+    SAMPLE,
+    Footer,
+    Head,
+    check_parts,
+    crc,
+    encode_header,
+)
 from pixelmill.formats.pack.table_builder import TableBuilder
 from pixelmill.formats.sample import Sample
 from pixelmill.inspect.manifest_check import check_manifest
@@ -122,7 +131,7 @@ def run_pack(data: bytes) -> str:
         assert offset + head.size <= len(data), "a sample leaves the file"
         found.table.outline(number)
         try:
-            parts = pack_scan.check_parts(head, data[offset + HEAD_BYTES : offset + head.size])
+            parts = check_parts(head, data[offset + HEAD_BYTES : offset + head.size])
             pack_scan.features(parts["features"])
             read += 1
         except DataError:

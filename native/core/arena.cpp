@@ -18,6 +18,11 @@ size_t rounded(size_t bytes) { return (bytes + slack + alignment - 1) / alignmen
 
 void Arena::Unmap::operator()(std::byte* memory) const noexcept { unmap_pages(memory, bytes); }
 
+std::byte* Arena::Block::begin() const {
+    std::byte* const base = memory.get();
+    return base + (-reinterpret_cast<uintptr_t>(base) & (alignment - 1));
+}
+
 // Pages of the system: what a thread outgrows goes back to it at once. The C library would keep blocks of such sizes
 // in the heap of the thread, where they stay resident and are too small for what comes next.
 std::unique_ptr<std::byte, Arena::Unmap> Arena::new_memory(size_t size) noexcept {
@@ -26,11 +31,13 @@ std::unique_ptr<std::byte, Arena::Unmap> Arena::new_memory(size_t size) noexcept
 }
 
 // Bump allocation. A request that does not fit the current block moves on and wastes its rest until `reset` merges the
-// blocks, so a thread soon has one block of the right size and takes from it with an addition.
+// blocks, so a thread soon has one block of the right size and takes from it with an addition. Earlier samples may have
+// touched the rest: it goes back to the system, so that a thread never has more memory than a sample needs.
 std::byte* Arena::take(size_t bytes) {
     const size_t need = rounded(bytes);
     while (block_ < blocks_.size() && used_ + need > blocks_[block_].size) {
-        ++block_;
+        const Block& full = blocks_[block_++];
+        drop_pages(full.begin() + used_, full.size - used_);
         used_ = 0;
     }
     if (block_ == blocks_.size()) {
@@ -40,8 +47,7 @@ std::byte* Arena::take(size_t bytes) {
         blocks_.push_back({std::move(memory), size});
         used_ = 0;
     }
-    std::byte* const base = blocks_[block_].memory.get();
-    std::byte* const memory = base + (-reinterpret_cast<uintptr_t>(base) & (alignment - 1)) + used_;
+    std::byte* const memory = blocks_[block_].begin() + used_;
     used_ += need;
     return memory;
 }

@@ -9,9 +9,9 @@ namespace pixelmill {
 
 namespace {
 
-template <class T>
-T& on_demand(std::unique_ptr<T>& tool) {
-    if (tool == nullptr) tool = std::make_unique<T>();
+template <class T, class... Arguments>
+T& on_demand(std::unique_ptr<T>& tool, Arguments&... arguments) {
+    if (tool == nullptr) tool = std::make_unique<T>(arguments...);
     return *tool;
 }
 
@@ -22,7 +22,7 @@ ThreadState::~ThreadState() = default;
 
 JpegReader& ThreadState::jpeg_reader() { return on_demand(jpeg_reader_); }
 JpegWriter& ThreadState::jpeg_writer() { return on_demand(jpeg_writer_); }
-PackDecoder& ThreadState::pack_decoder() { return on_demand(pack_decoder_); }
+PackDecoder& ThreadState::pack_decoder() { return on_demand(pack_decoder_, arena); }
 
 const File& ThreadState::file_of_records(const std::string& path) {
     if (file_ == nullptr || path_ != path) {

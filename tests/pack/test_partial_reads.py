@@ -89,7 +89,7 @@ def test_images_that_are_read_in_several_groups(tmp_path):
     files = [bytes(encode(image, "JPEG", quality=90)) for image in pixels]
     for name, members in (("jpeg", files), ("packed", [_core.pack_image(file, book) for file in files])):
         write_archive(paths[name], members)
-    assert min(map(len, files)) > 4 * (256 << 10)
+    assert min(map(len, files)) > 8 * (128 << 10)
     graphs = {
         "whole": (lambda encoded: fn.decoders.image(encoded), 1.0),
         "gray": (lambda encoded: fn.decoders.image(encoded, output_type=pm.types.GRAY), 0.95),
@@ -105,6 +105,38 @@ def test_images_that_are_read_in_several_groups(tmp_path):
         for ours, theirs in zip(got, wanted, strict=True):
             np.testing.assert_array_equal(ours, theirs)
         assert read < most * paths["packed"].stat().st_size / LARGE_SAMPLES
+
+
+@pytest.mark.parametrize("at_once", [1, 20_000, 60_000, 1 << 20])
+def test_bands_are_read_together_while_there_is_room_for_them(at_once):
+    """A band that is larger than what is read at once is read alone."""
+    book = _core.PackCodebook(_core.default_pack_codebook())
+    pixels = np.random.default_rng(6).integers(0, 256, (640, 320, 3), np.uint8)
+    packed = _core.pack_image(bytes(encode(pixels, "JPEG", quality=90)), book)
+    part = (0, 0, 640, 320)
+    bands = [sum(length for _, _, length in group) for group in groups_of(packed, part, 1)]
+    groups = groups_of(packed, part, at_once)
+    sizes = [sum(length for _, _, length in group) for group in groups]
+    assert sum(sizes) == sum(bands) and len(bands) > 10
+    expected: list[int] = []
+    for band in bands:
+        if expected and expected[-1] + band <= at_once:
+            expected[-1] += band
+        else:
+            expected.append(band)
+    assert sizes == expected
+    room = max(at_once, *bands)
+    assert all(place + length <= room for group in groups for place, _, length in group)
+
+
+def groups_of(packed, part, at_once):
+    """Return the reads of each group of bands, which begins where the memory for it does."""
+    groups: list[list[tuple[int, int, int]]] = []
+    for read in _core.packed_reads(packed, part, at_once=at_once):
+        if read[0] == 0:
+            groups.append([])
+        groups[-1].append(read)
+    return groups
 
 
 def test_two_decodes_of_one_image(archives):

@@ -67,7 +67,6 @@ void unpack(Context& context, Bytes file, const JpegRequest& request, const View
     decoder.decode(request, out);
 }
 
-// Also of packed ones.
 // Colors cannot be turned into class numbers: refuse them rather than to guess.
 void check_indices(const ImageInfo& info, int channels) {
     if (channels == 1) return;
@@ -76,6 +75,7 @@ void check_indices(const ImageInfo& info, int channels) {
                                             std::to_string(channels) + " channels; store it as a gray or palette PNG");
 }
 
+// Also of packed ones.
 Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const DecodeRequest& request) {
     const bool convert = request.dtype != DType::u8 || request.color == Color::ycbcr;
     const int channels = channels_of(info, request.color);

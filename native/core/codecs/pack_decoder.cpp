@@ -49,7 +49,6 @@ void PackDecoder::open(Bytes file, const Limits& limits) {
 }
 
 void PackDecoder::plan(const JpegRequest& request) {
-    arena_.reset();
     planes_.plan(layout_.frame, layout_.tables, request, arena_);
     needs_ = {};
     for (int i = 0; i < layout_.frame.count; ++i)
@@ -100,6 +99,7 @@ size_t PackDecoder::read_bands(std::byte* memory, size_t first, size_t last, con
 
 void PackDecoder::decode(const JpegRequest& request, const View<uint8_t>& out, const ReadRange& read) {
     check_window(request, layout_.frame, out);
+    const ArenaScope scope(arena_);
     plan(request);
     blocks_.begin(file_, layout_, *codebook_, needs_);
     const auto& components = layout_.components;
@@ -150,6 +150,7 @@ void PackDecoder::decode_means(const JpegPlane& plane, int block_row) {
 std::vector<ByteRange> PackDecoder::ranges(Bytes start, uint64_t size, const JpegRequest& request) {
     layout_.read(start, size);
     if (!inside(request, layout_.frame)) throw Fault(FaultKind::argument, "the window does not lie inside the image");
+    const ArenaScope scope(arena_);
     plan(request);
     std::vector<ByteRange> found;
     add_range(found, 0, layout_.header_length());

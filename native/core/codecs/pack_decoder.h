@@ -14,6 +14,9 @@ namespace pixelmill {
 // One thread's decoder, used for image after image: open, decode. A Fault leaves it ready for the next open.
 class PackDecoder {
    public:
+    // Intermediates are taken from `arena`, and are free again when a decode is done.
+    explicit PackDecoder(Arena& arena) : arena_(arena) {}
+
     // Reads the header; `file` must outlive the decode. Faults: those of PackLayout::read; too_large; argument when
     // the codebook is not registered.
     void open(Bytes file, const Limits& limits);
@@ -23,7 +26,7 @@ class PackDecoder {
     using ReadRange = std::function<void(std::byte* out, const ByteRange& range)>;
     // Of bands that are read together: enough that calls of the system do not count, and still in the second-level
     // cache when they are unpacked.
-    uint64_t bytes_at_once = uint64_t{256} << 10;
+    uint64_t bytes_at_once = uint64_t{128} << 10;
 
     // Writes the window of the request. `out` has its extents, one byte a pixel for gray and three or four for colors.
     // Faults: checksum, corrupt.
@@ -52,7 +55,7 @@ class PackDecoder {
     PackBlocks blocks_;
     PackBlocks::Needs needs_{};
     JpegPlanes planes_;
-    Arena arena_;
+    Arena& arena_;
     int16_t *dc_ = nullptr, *batch_ = nullptr;
     uint8_t* last_ = nullptr;
 };

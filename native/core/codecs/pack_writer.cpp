@@ -175,6 +175,7 @@ bool PackWriter::restores(Bytes file) {
 // Compares a window with what the decoder of JPEG files makes of it; where, depends on the file.
 bool PackWriter::has_same_pixels(Bytes file) {
     const JpegFrame& frame = source_.frame();
+    arena_.reset();
     decoder_.open(packed_, Limits{.pixels = INT64_MAX, .side = INT64_MAX});
     const uint32_t seed = decoder_.layout().original_checksum;
     const int64_t height = std::min(checked_height, frame.height), width = std::min(checked_width, frame.width);

@@ -39,7 +39,8 @@ class PackWriter {
     size_t bands_ = 0;
     std::vector<std::byte> packed_, restored_;
     PackRestorer restorer_;
-    PackDecoder decoder_;
+    Arena arena_;
+    PackDecoder decoder_{arena_};
     JpegDecoder jpeg_;
 };
 

@@ -51,6 +51,8 @@ void free_aligned(std::byte* memory);
 // none. `bytes` is the same for both.
 std::byte* map_pages(size_t bytes);
 void unmap_pages(std::byte* memory, size_t bytes);
+// Gives back the memory of the whole pages among these bytes, whose values are lost; they can be used again. A hint.
+void drop_pages(std::byte* memory, size_t bytes);
 // A hint that one page fault should do for 512 pages.
 void prefer_huge_pages(std::byte* memory, size_t bytes);
 

@@ -81,6 +81,7 @@ void free_aligned(std::byte* memory) { std::free(memory); }
 #if defined(__SANITIZE_ADDRESS__)  // which watches the ends of what it allocates itself
 std::byte* map_pages(size_t bytes) { return static_cast<std::byte*>(std::malloc(bytes)); }
 void unmap_pages(std::byte* memory, size_t) { std::free(memory); }
+void drop_pages(std::byte*, size_t) {}
 #else
 std::byte* map_pages(size_t bytes) {
     void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -88,6 +89,12 @@ std::byte* map_pages(size_t bytes) {
 }
 
 void unmap_pages(std::byte* memory, size_t bytes) { ::munmap(memory, bytes); }
+
+void drop_pages(std::byte* memory, size_t bytes) {
+    const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)), start = reinterpret_cast<uintptr_t>(memory);
+    const uintptr_t first = (start + page - 1) / page * page, end = (start + bytes) / page * page;
+    if (first < end) ::madvise(memory + (first - start), end - first, MADV_DONTNEED);
+}
 #endif
 
 void prefer_huge_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] size_t bytes) {

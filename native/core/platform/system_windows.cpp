@@ -143,6 +143,8 @@ std::byte* map_pages(size_t bytes) {
 
 void unmap_pages(std::byte* memory, size_t) { ::VirtualFree(memory, 0, MEM_RELEASE); }
 
+void drop_pages(std::byte*, size_t) {}  // the memory stays until the pages are unmapped
+
 void prefer_huge_pages(std::byte*, size_t) {}  // needs a privilege that users do not have
 
 std::byte* map_shared(size_t, FileHandle&) { return nullptr; }

@@ -69,14 +69,12 @@ class Read : public Step {
         int64_t bytes = ranges_->length_of(item);
         if (bytes < 0) bytes = source->size() - offset;
         check_encoded_bytes(context, bytes);
-        const Value value = context.allocate(0, DType::u8, std::array{bytes});
-        int64_t have = 0;
         if (!source.was_fetched() && can_be_sparse(context, bytes)) {
-            have = first_bytes;
-            source->read(value.data, have, offset);
-            if (read_index(context, *source, value, item, have)) return value;
+            const Value sparse = read_index(context, *source, item, bytes);
+            if (sparse.present()) return sparse;
         }
-        source->read(value.data + have, bytes - have, offset + have);
+        const Value value = context.allocate(0, DType::u8, std::array{bytes});
+        source->read(value.data, bytes, offset);
         if (in_part_) packed_.store(sniff(bytes_of(value)) == ImageFormat::pack, std::memory_order_relaxed);
         if (ranges_->file.empty()) compare_with_name(context, value, ranges_->path_of(item));
         return value;
@@ -89,21 +87,26 @@ class Read : public Step {
                packed_.load(std::memory_order_relaxed);
     }
 
-    // Makes a sparse image of what begins like a packed one; its index may be longer than what was read. False when the
-    // rest has to be read.
-    bool read_index(Context& context, const ByteSource& file, const Value& value, int64_t item, int64_t& have) const {
-        const Bytes all = bytes_of(value), start = all.first(static_cast<size_t>(have));
+    // A sparse image, if the item begins like a packed one: its header and index, in memory for these alone. The value
+    // is not present when the whole item has to be read.
+    Value read_index(Context& context, const ByteSource& file, int64_t item, int64_t bytes) const {
         const auto place = std::find_if(context.sparse.begin(), context.sparse.end(),
                                         [](const SparseImage& image) { return image.data == nullptr; });
-        if (place == context.sparse.end() || sniff(start) != ImageFormat::pack) return false;
-        const int64_t header = index_end(start);
+        if (place == context.sparse.end()) return {};
         const int64_t offset = ranges_->offset_of(item);
-        if (header > have && header <= value.elements()) {
-            file.read(value.data + have, header - have, offset + have);
-            have = header;
+        Value start = context.scratch(DType::u8, std::array{first_bytes});
+        file.read(start.data, first_bytes, offset);
+        if (sniff(bytes_of(start)) != ImageFormat::pack) return {};
+        const int64_t header = index_end(bytes_of(start));
+        if (header > first_bytes && header <= bytes) {
+            const Value whole = context.scratch(DType::u8, std::array{header});
+            std::memcpy(whole.data, start.data, first_bytes);
+            file.read(whole.data + first_bytes, header - first_bytes, offset + first_bytes);
+            start = whole;
         }
-        *place = {value.data, have, ranges_->path_of(item), offset};
-        return true;
+        *place = {start.data, start.elements(), ranges_->path_of(item), offset};
+        start.shape[0] = bytes;  // decoders know that the rest is not there
+        return start;
     }
 
     static Bytes bytes_of(const Value& value) { return {value.data, static_cast<size_t>(value.elements())}; }

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pixelmill.errors import DataError
-from pixelmill.formats.pack import KEPT, default_codebook, train_codebook
+from pixelmill.formats.pack import default_codebook, train_codebook
+from pixelmill.formats.pack.writer import KEPT
 from pixelmill.formats.sample import image_type
 from pixelmill.pipeline.permutation import fold, permute
 

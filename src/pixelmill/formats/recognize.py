@@ -11,7 +11,6 @@ from itertools import chain
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError, unreadable
 from pixelmill.formats.containers import all_formats, get_format
-from pixelmill.formats.foreign import folder_kind, kind_of
 from pixelmill.formats.format import Choice, Format
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, image_type, split_name
 from pixelmill.formats.splits import split_folders
@@ -72,6 +71,8 @@ def file_format(path: str) -> Format:
     found = _sniffed(start)
     if found is not None:
         return found
+    from pixelmill.formats.foreign import kind_of  # on use: few files are of other libraries
+
     foreign = kind_of(path)
     if foreign is not None:
         raise DataError(f"{path} is {foreign}")
@@ -170,10 +171,8 @@ def _in_folder(folder: str, wanted: Format | None) -> tuple[Format, list[str]]:
     if metadata:
         return _list_format(metadata[0]), metadata
     tables = own or [name for name in lists if _is_list(storage.join(folder, name))]
-    foreign = folder_kind(folder, names) if not tables else None
-    if foreign is not None:
-        raise DataError(f"{folder} is {foreign}")
     if not tables:
+        _check_foreign(folder, names)
         _check_single(folder, folders)
         return get_format("folder"), [folder]
     stems = [split_name(name)[0] for name in tables]
@@ -215,6 +214,14 @@ def _is_list(path: str) -> bool:
     from pixelmill.formats.file_list.table import is_table
 
     return not is_table(path) or bool(_first_path(path))
+
+
+def _check_foreign(folder: str, names: Sequence[str]) -> None:
+    from pixelmill.formats.foreign import folder_kind
+
+    foreign = folder_kind(folder, names)
+    if foreign is not None:
+        raise DataError(f"{folder} is {foreign}")
 
 
 def _check_single(folder: str, folders: Sequence[str]) -> None:

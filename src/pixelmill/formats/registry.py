@@ -11,7 +11,6 @@ from pixelmill.formats import recognize
 from pixelmill.formats.containers import FORMATS, get_format
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.format import Choice, Format, Source
-from pixelmill.formats.selection import open_split
 from pixelmill.storage import keeping_listings
 
 __all__ = ["FILE_FORMATS", "FORMATS", "get_format", "open_dataset", "open_shard", "shard_names", "sniff"]
@@ -63,6 +62,8 @@ def open_dataset(
             path_column=path_column,
             label_column=label_column,
         )
+        from pixelmill.formats.selection import open_split  # on use: most programs read all of a dataset
+
         return open_split(whole, source, split)
     with keeping_listings():
         shown, paths = recognize.paths_of(source)

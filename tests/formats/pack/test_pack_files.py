@@ -496,3 +496,6 @@ def test_other_containers_are_not_imported(path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True)
     loaded = {name.split(".")[2] for name in done.stdout.split() if name.startswith("pixelmill.formats.")}
     assert loaded & set(CONTAINERS.values()) == {"pack"}
+    assert not {"annotations", "foreign", "selection"} & loaded
+    own = {name for name in done.stdout.split() if name.startswith("pixelmill.formats.pack.")}
+    assert not {f"pixelmill.formats.pack.{name}" for name in ("recovery", "table_builder", "writer")} & own

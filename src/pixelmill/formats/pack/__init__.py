@@ -1,12 +1,29 @@
 """Packs: record files whose JPEG images are stored for fast decoding, and can be restored byte for byte."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
 from pixelmill.formats.format import Fields, Format
 from pixelmill.formats.pack.codec import IMAGE_MAGIC, default_codebook, restore, train_codebook
 from pixelmill.formats.pack.dataset import PackDataset
 from pixelmill.formats.pack.frames import MAGIC
-from pixelmill.formats.pack.writer import KEPT, PackWriter
 
-__all__ = ["FORMAT", "IMAGE_MAGIC", "KEPT", "MAGIC", "default_codebook", "restore", "train_codebook"]
+if TYPE_CHECKING:
+    from pixelmill.formats.dataset import Output
+    from pixelmill.formats.pack.writer import PackWriter
+
+__all__ = ["FORMAT", "IMAGE_MAGIC", "MAGIC", "default_codebook", "restore", "train_codebook"]
+
+
+def _open_shard(
+    open_file: Callable[[str], Output], names: Mapping[str, str], *, codebook: bytes | None = None
+) -> PackWriter:
+    from pixelmill.formats.pack.writer import PackWriter  # on use: programs that read packs do without
+
+    return PackWriter(open_file, names, codebook=codebook)
+
 
 FORMAT = Format(
     name="pack",
@@ -21,7 +38,7 @@ FORMAT = Format(
         mask="after the image",
         rest="columns of the index, and a tf.train.Example",
     ),
-    writer=PackWriter,
+    writer=_open_shard,
     shard_files={"records": "data{}.pack"},
     sniff=lambda start: start.startswith(MAGIC),
     endings=("pack",),

@@ -16,8 +16,8 @@ from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Array, Index, Ragged
 from pixelmill.formats.object_rows import with_features
 from pixelmill.formats.pack import codec
-from pixelmill.formats.pack.frames import HEAD_BYTES, Head, crc
-from pixelmill.formats.pack.scan import PackFile, Read, check_parts, features, scan
+from pixelmill.formats.pack.frames import HEAD_BYTES, Head, Read, check_parts, crc
+from pixelmill.formats.pack.scan import PackFile, features, scan
 from pixelmill.formats.pack.table import Table
 from pixelmill.formats.record_files import check_sources, numbers_within
 from pixelmill.formats.remote_folders import version_of
@@ -159,7 +159,7 @@ class PackDataset(Dataset):
 
     @staticmethod
     def _joined(columns: Sequence[Array]) -> Array:
-        return np.concatenate([np.empty(0, np.int64), *(column.astype(np.int64) for column in columns)])
+        return np.concatenate([np.empty(0, np.int64), *(column.view(np.int64) for column in columns)])
 
 
 def _read_ends(name: str, size: int) -> Read:

@@ -7,11 +7,13 @@ by a CRC-32C or must be zero.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from pixelmill import _core
 from pixelmill.errors import DataError
+
+Read = Callable[[int, int], bytes]  # offset and length; shorter where the file ends
 
 VERSION = 1
 MAGIC = b"\x89PMPACK\n"
@@ -128,6 +130,28 @@ class Footer(NamedTuple):
         if footer.index_offset % ALIGNMENT or footer.index_offset + footer.index_length + FOOTER_BYTES != size:
             raise DataError("the footer places the index where it cannot be")
         return footer
+
+
+def check_parts(head: Head, data: bytes) -> dict[str, bytes]:
+    """Return the parts of a sample by name; raises DataError if any is damaged.
+
+    Args:
+        head: Its lengths and checksums.
+        data: The bytes after its head, with padding.
+    """
+    parts: dict[str, bytes] = {}
+    at = 0
+    for name, length, checksum in head.parts:
+        piece = data[at : at + length]
+        at += length
+        if len(piece) != length:
+            raise DataError(f"{name}: {length} bytes are declared, but only {len(piece)} exist")
+        if crc(piece) != checksum:
+            raise DataError(f"{name}: the checksum does not match")
+        parts[name] = piece
+    if data[at:].strip(b"\0"):
+        raise DataError("the padding is not zero")
+    return parts
 
 
 def aligned(length: int) -> int:

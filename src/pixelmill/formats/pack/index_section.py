@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from pixelmill import _core
 from pixelmill.errors import DataError
 from pixelmill.formats.index import Array
 from pixelmill.formats.pack.frames import ALIGNMENT, HEADER_BYTES, PART_BYTES, aligned
@@ -77,11 +78,10 @@ def _check_counts(columns: Columns, samples: int) -> None:
         if len(columns[name]) != samples:
             raise DataError(f"column {name!r} of the index has {len(columns[name])} elements for {samples} samples")
     for name, items in (STARTS | LISTS).items():
-        starts, limit = columns[name], len(columns[items])
+        starts = columns[name]
         if name in STARTS and len(starts) != samples + 1:
             raise DataError(f"column {name!r} of the index has {len(starts)} elements for {samples} samples")
-        # Compared before they are subtracted: unsigned numbers wrap around.
-        if not len(starts) or starts[0] != 0 or starts[-1] != limit or (starts[1:] < starts[:-1]).any():
+        if not _core.divides(starts, len(columns[items]), least=0):
             raise DataError(f"column {name!r} of the index does not divide column {items!r}")
     pairs = (("label_kind", "label", 1), ("box", "box_label", 4), ("codebook_identity", "codebook_start", 1))
     for name, other, factor in pairs:
@@ -97,32 +97,37 @@ def _check_values(columns: Columns) -> None:
         ("boxes_kind", LABELED),
         ("label_kind", FLOAT),
     ):
-        if len(columns[name]) and int(columns[name].max()) > most:
-            raise DataError(f"column {name!r} of the index holds {int(columns[name].max())}, more than {most}")
-    if (np.diff(columns["class_start"].astype(np.int64)) < 1).any():
+        if len(columns[name]) and _core.largest(columns[name]) > most:
+            raise DataError(f"column {name!r} of the index holds {_core.largest(columns[name])}, more than {most}")
+    if not _core.divides(columns["class_start"], len(columns["class_text"]), least=1):
         raise DataError("the index has an empty class name")
+    if not _are_labels_finite(columns) or (len(columns["box"]) and not np.isfinite(columns["box"]).all()):
+        raise DataError("the index holds a label or a box that is not a finite number")
+
+
+def _are_labels_finite(columns: Columns) -> bool:
+    if _core.largest(columns["label_kind"]) < FLOAT:
+        return True
     floats = columns["label"][columns["label_kind"] == FLOAT].view("<f8")
     # The largest float32; larger ones become infinite, which no container holds.
-    if not (np.abs(floats) <= np.finfo(np.float32).max).all() or not np.isfinite(columns["box"]).all():
-        raise DataError("the index holds a label or a box that is not a finite number")
+    return bool((np.abs(floats) <= np.finfo(np.float32).max).all())
 
 
 def _check_places(table: Table, begin: int, end: int) -> None:
     """Check that the samples fill the file from the header to the index without a gap."""
     columns = table.columns
     for name in ("image_length", "mask_length", "row_length", "features_length"):
-        if len(columns[name]) and int(columns[name].max()) > PART_BYTES:
-            raise DataError(f"column {name!r} of the index holds {int(columns[name].max())} bytes")
+        if _core.largest(columns[name]) > PART_BYTES:
+            raise DataError(f"column {name!r} of the index holds {_core.largest(columns[name])} bytes")
     offsets = columns["offset"]
     if not len(offsets):
         if begin not in (-1, end):
             raise DataError("the index has no samples, but there are bytes between header and index")
         return
-    if int(offsets.max()) >= end:
-        raise DataError(f"the index places a sample at byte {int(offsets.max())}, after its own start")
+    if _core.largest(offsets) >= end:
+        raise DataError(f"the index places a sample at byte {_core.largest(offsets)}, after its own start")
     first = int(offsets[0])
     if (begin == -1 and (first < HEADER_BYTES or first % ALIGNMENT)) or (begin != -1 and first != begin):
         raise DataError(f"the index places the first sample at byte {first}")
-    ends = offsets.astype(np.int64) + table.sizes()
-    if not np.array_equal(ends, np.append(offsets[1:].astype(np.int64), end)):
+    if not _core.follow_each_other(offsets, table.sizes(), end=end):
         raise DataError("the samples of the index do not follow each other")

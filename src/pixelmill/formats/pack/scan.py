@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from pixelmill import storage
 from pixelmill.errors import DataError
 from pixelmill.formats import example
-from pixelmill.formats.annotations import apply_row, decode_row
 from pixelmill.formats.faults import FaultKind, RecordFault
 from pixelmill.formats.index import INDEX_BYTES
 from pixelmill.formats.pack import index_section
 from pixelmill.formats.pack.frames import (
     FOOTER_BYTES,
-    HEAD_BYTES,
     HEADER_BYTES,
     MAGIC,
-    SAMPLE,
     Footer,
-    Head,
+    Read,
     crc,
     decode_header,
     header_length,
 )
 from pixelmill.formats.pack.table import Table
-from pixelmill.formats.pack.table_builder import TableBuilder
-from pixelmill.formats.sample import Sample
-
-Read = Callable[[int, int], bytes]  # offset and length; shorter where the file ends
-
-_WINDOW = 1 << 20  # bytes that are searched for the next sample at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,39 +61,15 @@ def scan(path: str, read: Read, *, size: int) -> PackFile:
     except DataError as error:
         faults.append(_fault(path, 0, 0, "checksum", f"index: {error}; samples are found by their heads"))
         header = header or _header(path, read, size, [])
-        return _recovered(path, read, size, header or _Header({}, 0), faults)
+        from pixelmill.formats.pack.recovery import recover  # on use: few indexes are damaged
+
+        codebooks, begin = header or _Header({}, 0)
+        table, lost = recover(path, read, size=size, begin=begin, codebooks=codebooks)
+        return PackFile(path, table, codebooks, (*faults, *lost))
     own = table.codebooks()
     if header is not None and own != header.codebooks:
         faults.append(_fault(path, 0, 0, "corrupt", "header and index hold different codebooks"))
     return PackFile(path, table, own, tuple(faults))
-
-
-def check_parts(head: Head, data: bytes) -> dict[str, bytes]:
-    """Return the parts of a sample by name; raises DataError if any is damaged.
-
-    Args:
-        head: Its lengths and checksums.
-        data: The bytes after its head, with padding.
-    """
-    parts: dict[str, bytes] = {}
-    at = 0
-    for name, length, checksum in head.parts:
-        piece = data[at : at + length]
-        at += length
-        if len(piece) != length:
-            raise DataError(f"{name}: {length} bytes are declared, but only {len(piece)} exist")
-        if crc(piece) != checksum:
-            raise DataError(f"{name}: the checksum does not match")
-        parts[name] = piece
-    if data[at:].strip(b"\0"):
-        raise DataError("the padding is not zero")
-    return parts
-
-
-def described(parts: dict[str, bytes], *, where: str) -> Sample:
-    """Return what the annotations of a sample say, without image, mask and features; `where` names it in errors."""
-    row = decode_row(parts["annotations"], where=where)
-    return apply_row(row, implied=Sample("", b"", ""), where=where)
 
 
 def features(data: bytes) -> example.Example:
@@ -142,62 +108,6 @@ def _indexed(read: Read, size: int, header: _Header | None) -> Table:
     return index_section.decode(data, samples=footer.samples, begin=begin, end=footer.index_offset)
 
 
-class _Recovery:
-    """Finds samples by their heads, in a file whose index is damaged or cut off."""
-
-    def __init__(self, path: str, read: Read, size: int, codebooks: dict[int, bytes]) -> None:
-        self._path, self._read, self._size = path, read, size
-        self.builder = TableBuilder(codebooks)
-        self.faults: list[RecordFault] = []
-        self._number = 0
-
-    def run(self, at: int) -> None:
-        """Search the file from a byte on."""
-        while at < self._size:
-            found = Head.decode(self._read(at, HEAD_BYTES))
-            if found is None:
-                begin, at = at, self._next(at + 1)
-                self._lost(begin, at)
-            else:
-                self._take(at, *found)
-                at = min(at + found[1].size, self._size)
-
-    def _take(self, at: int, number: int, head: Head) -> None:
-        self._number = number
-        data = self._read(at + HEAD_BYTES, head.size - HEAD_BYTES)
-        try:
-            if len(data) != head.size - HEAD_BYTES:
-                raise DataError("the file ends inside of the sample")
-            self.builder.add(described(check_parts(head, data), where=f"{self._path} at byte {at}"), head, offset=at)
-        except DataError as error:
-            kind: FaultKind = "truncated" if at + head.size > self._size else "corrupt"
-            self.faults.append(_fault(self._path, at, min(head.size, self._size - at), kind, str(error), number))
-
-    def _lost(self, begin: int, end: int) -> None:
-        """Note what lies between samples, unless it is what is left of the index."""
-        if end < self._size or self._read(begin, len(SAMPLE)) == SAMPLE:
-            text = "the head of a sample is damaged"
-            self.faults.append(_fault(self._path, begin, end - begin, "corrupt", text, self._number + 1))
-
-    def _next(self, at: int) -> int:
-        """Return where the next head begins, or the end of the file."""
-        while at < self._size:
-            window = self._read(at, _WINDOW + HEAD_BYTES)
-            place = window.find(SAMPLE)
-            while place >= 0:
-                if Head.decode(self._read(at + place, HEAD_BYTES)) is not None:
-                    return at + place
-                place = window.find(SAMPLE, place + 1)
-            at += _WINDOW
-        return self._size
-
-
-def _recovered(path: str, read: Read, size: int, header: _Header, faults: list[RecordFault]) -> PackFile:
-    found = _Recovery(path, read, size, header.codebooks)
-    found.run(header.length)
-    return PackFile(path, found.builder.finish(), header.codebooks, (*faults, *found.faults))
-
-
 def _has_footer(read: Read, size: int) -> bool:
     try:
         Footer.decode(read(max(0, size - FOOTER_BYTES), FOOTER_BYTES), size=size)
@@ -206,5 +116,5 @@ def _has_footer(read: Read, size: int) -> bool:
     return True
 
 
-def _fault(path: str, offset: int, length: int, kind: FaultKind, message: str, record: int = -1) -> RecordFault:
-    return RecordFault(path, record, offset, length, kind, message)
+def _fault(path: str, offset: int, length: int, kind: FaultKind, message: str) -> RecordFault:
+    return RecordFault(path, -1, offset, length, kind, message)

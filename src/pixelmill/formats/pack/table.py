@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pixelmill import _core
 from pixelmill.formats.index import Array, Ragged
 from pixelmill.formats.pack.frames import ALIGNMENT, HEAD_BYTES, Head
 from pixelmill.formats.sample import Boxes, Label, Sample
@@ -52,9 +53,8 @@ class Table:
 
     def sizes(self) -> Array:
         """Return the bytes of all samples, with heads and padding."""
-        parts = [self.columns[f"{part}_length"].astype(np.int64) for part in ("image", "mask", "row", "features")]
-        lengths: Array = HEAD_BYTES + np.sum(parts, axis=0)
-        return (lengths + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        lengths = [self.columns[f"{part}_length"] for part in ("image", "mask", "row", "features")]
+        return _core.pack_sizes(lengths, head=HEAD_BYTES, alignment=ALIGNMENT)
 
     def outline(self, number: int) -> Sample:
         """Return a sample without image, mask and features."""
