@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
 import extra_peers
 from data import Dataset
@@ -56,6 +57,17 @@ def run_tasks(workload: Workload, tasks: Sequence[PeerTask], plan: Plan, tell: C
             after_round=lambda done: tell(f"{workload.name}: round {done} of {plan.rounds} is done"),
         )
         return [contestant.record for contestant in contestants]
+
+
+def peaks_of_memory(tasks: Sequence[PeerTask], batches: int, plan: Plan) -> list[float]:
+    """Return the peaks of memory after the same number of batches, medians over processes that take turns."""
+    peaks: list[list[int]] = [[] for _ in tasks]
+    for _ in range(plan.rounds):
+        for task, found in zip(tasks, peaks, strict=True):
+            with closing(_started(task, replace(plan, starts=1))) as contestant:
+                contestant.run(0.01, warm=batches)
+                found.append(contestant.record.peak_memory)
+    return [median(found) for found in peaks]
 
 
 def _jobs(workload: Workload, data: Dataset, names: Sequence[str], plan: Plan) -> list[PeerTask]:

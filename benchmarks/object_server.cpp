@@ -79,7 +79,7 @@ std::string lower(std::string_view text) {
 class Server {
    public:
     Server(const std::string& folder, std::string bucket, double latency, double bandwidth)
-        : bucket_(folder, std::move(bucket)), latency_(latency), bandwidth_(bandwidth) {}
+        : bucket_(folder, std::move(bucket)), room_(bucket_.size() / 2), latency_(latency), bandwidth_(bandwidth) {}
 
     void run() {
         const int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -192,7 +192,7 @@ class Server {
     }
 
     // Takes the head of the next request, and what has arrived of its body; returns false if it is too long.
-    static bool begin(Connection& one) {
+    bool begin(Connection& one) {
         if (!one.request.empty()) return true;
         const size_t end = one.input.find("\r\n\r\n");
         one.request = one.input.substr(0, end + 2);
@@ -200,7 +200,7 @@ class Server {
         const size_t place = headers.find("\r\ncontent-length:");
         one.upload_size = place == std::string::npos ? 0 : std::strtoull(headers.c_str() + place + 17, nullptr, 10);
         if (one.upload_size > max_body) return false;
-        one.upload = std::make_shared_for_overwrite<char[]>(one.upload_size);
+        one.upload = room_.take(one.upload_size);
         one.arrived = std::min(one.upload_size, one.input.size() - end - 4);
         std::memcpy(one.upload.get(), one.input.data() + end + 4, one.arrived);
         one.input.erase(0, end + 4 + one.arrived);
@@ -366,6 +366,7 @@ class Server {
     }
 
     store::Bucket bucket_;
+    store::Room room_;
     double latency_, bandwidth_, spent_ = 0;
     int epoll_ = -1;
     Counts counts_;

@@ -28,6 +28,12 @@ import remote
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "remote_jobs.json"
 RECIPE = "steps:\n- flip: {horizontal: 1}\n- brightness_contrast: {brightness: {uniform: [0.8, 1.2]}}\n"
+STORE = {
+    "AWS_ACCESS_KEY_ID": "t",
+    "AWS_SECRET_ACCESS_KEY": "t",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_UNSIGNED_PAYLOAD": "true",  # as over HTTPS
+}
 JOBS = {
     "folder to tfrecord": ("convert", "folder", ["--to", "tfrecord", "--samples-per-shard", "250"]),
     "tfrecord to webdataset": ("convert", "tfrecord", ["--to", "webdataset", "--samples-per-shard", "250"]),
@@ -85,25 +91,28 @@ def remote_hashes(endpoint: str, folder: str) -> dict[str, str]:
 
 
 def measured(job: str, data: Path, work: Path, *, workers: int, given: argparse.Namespace) -> dict[str, Any]:
-    """Run a job on local files and on the store, in turns; return the medians."""
-    server, endpoint = remote.serve(remote.built(given.build), data, given.latency / 1000)
-    keys = {"AWS_ACCESS_KEY_ID": "t", "AWS_SECRET_ACCESS_KEY": "t", "AWS_DEFAULT_REGION": "us-east-1"}
+    """Run a job on local files and on the store, in turns; return the medians.
+
+    Each round has a server of its own, since a server has ready memory for the output of one run.
+    """
     local, store = [], []
     counts: dict[str, Any] = {}
-    try:
-        for number in range(given.rounds):
-            shutil.rmtree(work / "local", ignore_errors=True)
-            environment = {**os.environ, **keys, "PIXELMILL_CACHE": str(work / f"cache-{number}")}
-            local.append(run(job, str(data), str(work / "local"), environment, folder=work, workers=workers))
-            remote.counted(endpoint)
+    equal = True
+    for number in range(given.rounds):
+        shutil.rmtree(work / "local", ignore_errors=True)
+        environment = {**os.environ, **STORE, "PIXELMILL_CACHE": str(work / f"cache-{number}")}
+        local.append(run(job, str(data), str(work / "local"), environment, folder=work, workers=workers))
+        server, endpoint = remote.serve(remote.built(given.build), data, given.latency / 1000)
+        try:
             environment["AWS_ENDPOINT_URL"] = endpoint
-            store.append(run(job, "s3://data", f"s3://data/out-{number}", environment, folder=work, workers=workers))
+            store.append(run(job, "s3://data", "s3://data/out", environment, folder=work, workers=workers))
             counts = remote.counted(endpoint)
-            equal = hashes(work / "local") == remote_hashes(endpoint, f"out-{number}")
-            print(job, workers, local[-1], store[-1], counts, "equal" if equal else "DIFFERENT", file=sys.stderr)
-    finally:
-        server.terminate()
-        server.wait()
+            same = hashes(work / "local") == remote_hashes(endpoint, "out")
+        finally:
+            server.terminate()
+            server.wait()
+        print(job, workers, local[-1], store[-1], counts, "equal" if same else "DIFFERENT", file=sys.stderr)
+        equal = equal and same
     medians = [statistics.median(seconds for seconds, _ in times) for times in (local, store)]
     return {
         "job": job,
