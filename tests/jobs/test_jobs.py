@@ -19,7 +19,7 @@ from small_jobs import BrokenJob, EnvironmentJob, NumbersJob, tree
 
 from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError, EngineError, OutputError, OutputExists
-from pixelmill.jobs import Progress, job_status, run, run_job, worker
+from pixelmill.jobs import Progress, job_status, run, run_job
 
 LONG = 120.0  # seconds that nothing takes, on a busy machine either
 JOB = NumbersJob()
@@ -259,17 +259,6 @@ def test_progress_counts_up_to_everything(tmp_path: Path) -> None:
     assert seen[-1] == Progress(4, 4, 40, report.bytes, 0, 40)
     # Each of the four shards reports its samples at least once, at its end.
     assert len({sample for sample in samples if 0 < sample < 40}) >= 3
-
-
-def test_workers_report_progress_of_a_shard_every_fifth_of_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([0.0, 0.1, 0.15, 0.25, 0.25, 0.3, 0.3])
-    monkeypatch.setattr(worker.time, "monotonic", lambda: next(clock))
-    sent: list[object] = []
-    reporter = worker._Reporter(sent.append)
-    for _ in range(4):
-        reporter.advance(1, 100)
-    reporter.report()
-    assert sent == [{"samples": 3, "bytes": 300}, {"samples": 1, "bytes": 100}]
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are listed by /proc")

@@ -20,6 +20,11 @@ def content_of(stream: OutputStream) -> bytes:
     return content.read_bytes() if isinstance(content, Path) else b"".join(content)
 
 
+def memory_of(stream: OutputStream) -> int:
+    assert not isinstance(stream.content, Path)
+    return sum(memoryview(piece.obj).nbytes for piece in stream.content)
+
+
 def written(stream: UploadStream) -> bytes:
     with stream:
         stream.writelines(PIECES)
@@ -95,14 +100,37 @@ def test_the_rest_stays_after_a_new_beginning(room: int, tmp_path: Path, monkeyp
     assert stream.record("a") == FileRecord("a", 8, hashlib.sha256(b"headtail").hexdigest())
 
 
-def test_large_pieces_are_neither_copied_nor_changed_afterward(tmp_path: Path) -> None:
-    image, buffer, long = bytes(1 << 17), bytearray(1 << 17), b"z" * (1 << 20)
+def test_the_first_piece_is_kept_as_it_is_and_others_are_gathered(tmp_path: Path) -> None:
+    """A thread that hashes or sends a file waits for the interpreter's lock with each piece."""
+    image, buffer = bytes(1 << 17), bytearray(b"y" * (1 << 17))
     with UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory()) as stream:
-        for piece in (image, buffer, memoryview(long)[: 1 << 16]):
-            stream.write(piece)
+        stream.write(image)
+        for _ in range(200):
+            stream.write(b"header")
+            stream.write(buffer)
         buffer[:] = b"x" * len(buffer)
     assert not isinstance(stream.content, Path)
-    assert content_of(stream) == bytes(2 << 17) + b"z" * (1 << 16)
-    kept = [piece.obj for piece in stream.content]
-    assert kept[0] is image
-    assert kept[2] is not long  # which would stay in memory as a whole
+    expected = image + (b"header" + b"y" * len(buffer)) * 200
+    assert content_of(stream) == expected
+    assert stream.record("data.bin").sha256 == hashlib.sha256(expected).hexdigest()
+    assert stream.content[0].obj is image
+    sizes = [len(piece) for piece in stream.content]
+    assert len(sizes) <= 7 and max(sizes) == output_stream._BLOCK
+    assert memory_of(stream) < len(expected) + output_stream._BLOCK
+
+
+def test_a_small_piece_of_a_large_object_does_not_keep_it(tmp_path: Path) -> None:
+    long = b"z" * (1 << 20)
+    with UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory()) as stream:
+        stream.write(memoryview(long)[: 1 << 16])
+    assert not isinstance(stream.content, Path)
+    assert content_of(stream) == long[: 1 << 16]
+    assert stream.content[0].obj is not long
+
+
+def test_small_files_take_little_memory(tmp_path: Path) -> None:
+    with UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory()) as stream:
+        for _ in range(3):
+            stream.write(bytearray(1 << 16))
+    assert not isinstance(stream.content, Path)
+    assert memory_of(stream) <= 4 << 16

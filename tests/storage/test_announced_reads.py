@@ -24,7 +24,7 @@ def server() -> Iterator[LoopbackS3]:
         yield found
 
 
-def taken(reads: AnnouncedReads, paths: list[str]) -> list[bytes | None]:
+def taken(reads: AnnouncedReads, paths: list[str]) -> list[memoryview | None]:
     return [reads.take(path, 0, -1) for path in paths]
 
 
@@ -67,3 +67,42 @@ def test_much_is_read_ahead_from_the_beginning(server: LoopbackS3, monkeypatch: 
     reads = AnnouncedReads()
     reads.begin(coming)
     assert len(list(coming)) == 200
+
+
+def test_the_next_group_is_handed_over_while_one_is_used(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(announced_reads, "_AT_ONCE", 2)
+    reads = AnnouncedReads()
+    reads.begin(map(whole_file, PATHS))
+    assert reads.take(PATHS[0], 0, -1) == b"0"
+    ((group, coming),) = reads._asked
+    assert [item.path for item in group] == PATHS[2:4]
+    assert coming.result(timeout=60) == [b"2", b"3"]  # nothing has to be taken for it
+    assert taken(reads, PATHS[1:]) == [b"1", b"2", b"3", b"4", b"5"]
+    assert len(server.log) == 6
+
+
+def test_groups_have_a_limit_of_bytes(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(announced_reads, "_BYTES_AT_ONCE", 2)
+    reads = AnnouncedReads()
+    reads.begin(whole_file(path, FileStat(1, 0)) for path in PATHS)
+    assert reads.take(PATHS[0], 0, -1) == b"0"
+    assert [[item.path for item in group] for group, _ in reads._asked] == [PATHS[2:4]]
+
+
+def test_announcements_change_while_a_group_is_being_handed_over(
+    server: LoopbackS3, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announced_reads, "_AT_ONCE", 2)
+    reads = AnnouncedReads()
+    reads.begin(map(whole_file, PATHS))
+    assert reads.take(PATHS[0], 0, -1) == b"0"
+    reads.begin(map(whole_file, PATHS[1:]))  # what is left
+    assert taken(reads, PATHS[1:3]) == [b"1", b"2"]
+    assert reads.take(PATHS[5], 0, -1) == b"5"  # past one that has been handed over and one that has not
+    assert len(server.log) == 6
+    reads.begin(map(whole_file, PATHS[:4]))
+    assert reads.take(PATHS[0], 0, -1) == b"0"
+    reads._asked[0][1].result(timeout=60)  # else a request may be cut off, which the server takes for a leak
+    reads.begin(map(whole_file, [PATHS[4], PATHS[0]]))  # others
+    assert taken(reads, [PATHS[4], PATHS[0]]) == [b"4", b"0"]
+    assert reads.take(PATHS[2], 0, -1) is None

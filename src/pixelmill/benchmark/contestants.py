@@ -100,10 +100,10 @@ class Contestant:
         """Suspend the process and its children."""
         os.killpg(self._process.pid, signal.SIGSTOP)
 
-    def run(self, seconds: float) -> None:
-        """Let it run for a time, and note what it did."""
+    def run(self, seconds: float, *, warm: int = WARM_BATCHES) -> None:
+        """Let it make some batches, then run for a time, and note what it did in that time."""
         os.killpg(self._process.pid, signal.SIGCONT)
-        answer = self._ask({"seconds": seconds, "warm": WARM_BATCHES})
+        answer = self._ask({"seconds": seconds, "warm": warm})
         self.pause()
         self.record.rates.append(answer["images"] / answer["seconds"])
         self.record.cpu_milliseconds.append(1000 * answer["cpu_seconds"] / answer["images"])

@@ -77,8 +77,9 @@ class PathTable(Sequence[str]):
 
     def name(self, number: int) -> str:
         """Return a path without the prefix."""
-        number = range(len(self))[number]
-        start, end = int(self.starts[number]), int(self.starts[number + 1])
+        if number < 0 or number >= len(self):
+            number = range(len(self))[number]
+        start, end = self.starts[number : number + 2].tolist()
         return os.fsdecode(self.names[start : end - 1].tobytes())
 
     def __len__(self) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -23,12 +23,12 @@ from pixelmill.jobs.job import Job, ShardReport, dump_job, load_job
 from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, shard_entry
 from pixelmill.jobs.output_stream import FileRecord, OutputStream
+from pixelmill.jobs.progress import GatheredProgress, OnSamples
 from pixelmill.jobs.shard_files import ShardFiles, bring_to_disk
 from pixelmill.jobs.storage import Finished, Storage, open_storage, together
 from pixelmill.options.running import OnError
 
 INTENT = "shard-{:05d}.json"
-OnSamples = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
@@ -125,12 +125,13 @@ class ShardTask:
 
         Args:
             number: The number of the shard.
-            on_samples: Called with the numbers of further samples and bytes.
+            on_samples: Called with the numbers of further samples and bytes, a few times a second.
             following: Shards that this process will write next, as far as they are known.
         """
         site = self.site
         if not self.storage.is_remote:  # to a store, `commit` goes on while the next shard is written, and looks twice
             site.claim.check(self.storage)
+        progress = GatheredProgress(on_samples)
         scratch = self.storage.scratch(f"{site.state}/tmp/{site.scratch}-{os.urandom(8).hex()}")
         files = ShardFiles(
             self.storage,
@@ -139,7 +140,7 @@ class ShardTask:
             threads=site.threads,
             on_error=site.on_error,
             max_errors=site.max_errors,
-            on_progress=on_samples,
+            on_progress=progress.advance,
             durable=site.durable,
             strict=site.strict,
             following=following,
@@ -148,6 +149,7 @@ class ShardTask:
         try:
             with self._checked(), space_explained(lambda: self.storage.where(files.latest)):
                 shard.report = self.job.make_shard(number, files)
+            progress.finish()
         except BaseException:
             shard.discard()
             raise

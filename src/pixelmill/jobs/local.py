@@ -23,9 +23,10 @@ from typing import IO, Any
 from pixelmill import errors
 from pixelmill.errors import DataError, EngineError, PixelmillError
 from pixelmill.jobs.background_commits import BackgroundCommits
-from pixelmill.jobs.commit import OnSamples, ShardTask, Site
+from pixelmill.jobs.commit import ShardTask, Site
 from pixelmill.jobs.job import load_job
 from pixelmill.jobs.manifest import Entry, load_event
+from pixelmill.jobs.progress import OnSamples
 from pixelmill.storage import system
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")

@@ -21,6 +21,8 @@ _BUFFER = 1 << 20
 _LARGE = 1 << 16  # pieces of this size are written without a copy into the buffer
 _CHUNK = 1 << 20
 _IN_MEMORY = 64 << 20  # bytes of a shard
+_BLOCK = 8 << 20  # the largest one
+_GROWTH = 3  # a block has this many times the bytes before it, so that small files take little memory
 
 
 @dataclass(frozen=True)
@@ -200,8 +202,8 @@ class Memory:
 class UploadStream(OutputStream):
     """A file for a store: in memory as long as there is room, else in the scratch folder.
 
-    Large pieces are kept as they come, not copied into one: pages that are touched for the first time cost more than
-    everything else that happens to these bytes here.
+    A file that is written in one piece is kept as that piece. Further pieces are gathered in blocks: whatever hashes
+    and sends a file in the background needs the interpreter's lock for each piece, and waits for it.
 
     Args:
         path: The file in the scratch folder, which exists if there is no room.
@@ -213,6 +215,7 @@ class UploadStream(OutputStream):
     def __init__(self, path: Path, *, shown: str, durable: bool, memory: Memory) -> None:
         self._memory = memory
         self._kept: list[memoryview] | None = []
+        self._free = memoryview(b"")  # the rest of the last block
         super().__init__(path, shown=shown, durable=durable)
 
     def _begin(self) -> None:
@@ -244,11 +247,24 @@ class UploadStream(OutputStream):
         if self._position < self._written:  # a beginning that is written again
             whole = bytearray(b"".join(kept))
             whole[self._position : end] = data
-            kept[:] = [memoryview(whole)]
+            kept[:], self._free = [memoryview(whole)], memoryview(b"")
+        elif not kept and (owned or _stays(data)):
+            kept.append(data)
         else:
-            kept.append(data if owned or _stays(data) else memoryview(bytes(data)))
+            self._gather(kept, data)
         self._position = end
         self._written = max(self._written, end)
+
+    def _gather(self, kept: list[memoryview], data: memoryview) -> None:
+        """Copy a piece behind what is in the last block, and into new ones."""
+        while data:
+            if not self._free:
+                self._free = memoryview(bytearray(min(max(_GROWTH * self._written, len(data)), _BLOCK)))
+                kept.append(self._free[:0])
+            count = min(len(data), len(self._free))
+            self._free[:count] = data[:count]
+            kept[-1] = memoryview(kept[-1].obj)[: len(kept[-1]) + count]
+            self._free, data = self._free[count:], data[count:]
 
     def _leave_memory(self, kept: list[memoryview]) -> None:
         place = self._position

@@ -12,8 +12,9 @@ from typing import Any
 
 from pixelmill.engine.placement import INSTEAD
 from pixelmill.errors import DataError, EngineError, PixelmillError
-from pixelmill.jobs.commit import OnSamples, ShardTask
+from pixelmill.jobs.commit import ShardTask
 from pixelmill.jobs.manifest import Entry, entry_bytes
+from pixelmill.jobs.progress import OnSamples
 from pixelmill.ray.connection import connect
 
 _RETRIES = 5  # if the node or worker of a task dies; errors in the data are not retried

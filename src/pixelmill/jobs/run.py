@@ -12,13 +12,14 @@ from pixelmill.amounts import counted, size_text
 from pixelmill.engine.devices import require_gpus, shown_alone
 from pixelmill.engine.placement import INSTEAD
 from pixelmill.errors import ArgumentError, DataError, OutputExists, PixelmillError
-from pixelmill.jobs.commit import OnSamples, ShardTask, Site
+from pixelmill.jobs.commit import ShardTask, Site
 from pixelmill.jobs.figures import Figures, figures, total
 from pixelmill.jobs.job import Job
 from pixelmill.jobs.local import LocalRunner
 from pixelmill.jobs.lock import Lock
 from pixelmill.jobs.manifest import Entry, load_event, make_plan
 from pixelmill.jobs.output import JobOutput, Situation
+from pixelmill.jobs.progress import OnSamples
 from pixelmill.jobs.ray import RayRunner
 from pixelmill.jobs.shard_files import too_many
 from pixelmill.jobs.storage import open_storage

@@ -8,8 +8,6 @@ import os
 import queue
 import sys
 import threading
-import time
-from collections.abc import Callable
 from concurrent.futures import Future
 from typing import IO, Any, NoReturn
 
@@ -17,8 +15,6 @@ from pixelmill.errors import DataError
 from pixelmill.jobs.background_commits import BackgroundCommits
 from pixelmill.jobs.commit import ShardTask
 from pixelmill.jobs.manifest import Entry, event_entry
-
-_REPORT_SECONDS = 0.2
 
 
 def main() -> None:
@@ -48,9 +44,7 @@ def _make(task: ShardTask, commits: BackgroundCommits, lines: queue.SimpleQueue[
     while True:
         while not (known and lines.empty()):
             known.append(int(lines.get()))
-        reporter = _Reporter(answers.send)
-        shard = task.write(known.pop(0), on_samples=reporter.advance, following=known[:1])
-        reporter.report()
+        shard = task.write(known.pop(0), on_samples=answers.progress, following=known[:1])
         answers.send({"written": shard.number})
         for _ in commits.add(shard, done=committed):
             pass
@@ -72,31 +66,14 @@ class _Answers:
             except BrokenPipeError:
                 os._exit(1)
 
+    def progress(self, samples: int, size: int) -> None:
+        """Report what was written since the last report."""
+        self.send({"samples": samples, "bytes": size})
+
     def fail(self, error: BaseException) -> NoReturn:
         """Report an error and end the process; what is unfinished here is not committed."""
         self.send({"failed": _failure(error)})
         os._exit(1)
-
-
-class _Reporter:
-    """Reports progress at most every 0.2 seconds."""
-
-    def __init__(self, send: Callable[[dict[str, Any]], object]) -> None:
-        self._send = send
-        self._samples = self._bytes = 0
-        self._reported = time.monotonic()
-
-    def advance(self, samples: int, size: int) -> None:
-        self._samples += samples
-        self._bytes += size
-        if time.monotonic() - self._reported > _REPORT_SECONDS:
-            self.report()
-
-    def report(self) -> None:
-        if self._samples or self._bytes:
-            self._send({"samples": self._samples, "bytes": self._bytes})
-        self._samples = self._bytes = 0
-        self._reported = time.monotonic()
 
 
 def _listen(pipe: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:

@@ -15,11 +15,13 @@ from pixelmill.storage.ranges import WHOLE, Range
 
 # What fetches is imported where it is used: it needs asyncio, and jobs on files of this machine start sooner without.
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from pixelmill.storage.fetch_work import Fetched
     from pixelmill.storage.fetcher import Fetcher
 
-_AT_ONCE = 16  # ranges that are waited for together,
-_BYTES_AT_ONCE = 1 << 20  # up to this size
+_AT_ONCE = 64  # ranges that are waited for together,
+_BYTES_AT_ONCE = 4 << 20  # up to this size
 # Bytes that are announced from the beginning: all of them will be needed, and a connection to a store carries 50 to
 # 100 MB/s, so a few requests would make the first shards wait.
 _AHEAD = 128 << 20
@@ -34,6 +36,8 @@ class AnnouncedReads:
         self._coming: Iterator[Range] = iter(())
         self._announced: deque[Range] = deque()
         self._counts: Counter[tuple[str, int, int]] = Counter()
+        # Groups that the fetcher hands over next.
+        self._asked: deque[tuple[list[Range], Future[list[Fetched]]]] = deque()
         self._taken: deque[tuple[Range, Fetched]] = deque()  # those that came with the one that was taken last
 
     def begin(self, items: Iterable[Range]) -> None:
@@ -43,22 +47,26 @@ class AnnouncedReads:
         """
         if self._process != os.getpid():  # the thread that fetches is the parent's
             self._process, self._fetcher = os.getpid(), None
-            self._announced.clear()
-            self._taken.clear()
+            self._forget()
         coming = iter(items)
-        known = [*(item for item, _ in self._taken), *self._announced]
+        known = [*(item for item, _ in self._taken), *chain(*(group for group, _ in self._asked)), *self._announced]
         first = list(islice(coming, len(known)))
         if first != known:
             if self._fetcher is not None:
+                self._fetcher.cancel_taking()
                 self._fetcher.forget()
             coming = chain(first, coming)
-            self._announced.clear()
-            self._taken.clear()
-            self._counts.clear()
+            self._forget()
         self._coming = coming
         self._announce()
 
-    def take(self, path: str, offset: int, length: int) -> bytes | None:
+    def _forget(self) -> None:
+        self._announced.clear()
+        self._asked.clear()
+        self._taken.clear()
+        self._counts.clear()
+
+    def take(self, path: str, offset: int, length: int) -> memoryview | None:
         """Return a range, or None if it was not announced; those announced before it are withdrawn.
 
         Raises:
@@ -67,7 +75,7 @@ class AnnouncedReads:
         wanted = (path, offset, length)
         if self._fetcher is None or not self._counts[wanted] or self._process != os.getpid():
             return None
-        while self._taken or self._announced:
+        while self._taken or self._asked or self._announced:
             if not self._taken:
                 self._take_more(wanted)
             item, found = self._taken.popleft()
@@ -75,11 +83,25 @@ class AnnouncedReads:
             if _wanted(item) == wanted:
                 break
         if isinstance(found, memoryview):
-            return bytes(found)
+            return found
         raise OSError(errno.EIO, found[1] if found is not None else os.strerror(errno.EIO), path)
 
     def _take_more(self, wanted: tuple[str, int, int]) -> None:
-        """Wait for a range and some of those after it: to wait for each alone costs more than to read it."""
+        """Wait for a range and some of those after it, and ask for the next ones.
+
+        To wait for each alone costs more than to read it. The next ones are handed over while these are used, by a
+        thread that needs the interpreter's lock for it.
+        """
+        if not self._asked:
+            self._skip_to(wanted)
+            self._ask()
+        items, found = self._asked.popleft()
+        self._ask()
+        self._taken.extend(zip(items, found.result(), strict=True))
+        self._announce()
+
+    def _skip_to(self, wanted: tuple[str, int, int]) -> None:
+        """Withdraw what was announced before a range."""
         assert self._fetcher is not None
         skipped = list(takewhile(lambda item: _wanted(item) != wanted, self._announced))
         for _ in skipped:
@@ -87,13 +109,17 @@ class AnnouncedReads:
         if skipped:
             self._counts.subtract(map(_wanted, skipped))
             self._fetcher.drop(skipped)
+
+    def _ask(self) -> None:
+        """Let the fetcher hand over some of what was announced."""
+        assert self._fetcher is not None
         items: list[Range] = []
         size = 0
         while self._announced and len(items) < _AT_ONCE and size < _BYTES_AT_ONCE:
             items.append(self._announced.popleft())
-            size += max(items[-1].length, 0)
-        self._taken.extend(zip(items, self._fetcher.take(items, expected=True).result(), strict=True))
-        self._announce()
+            size += max(items[-1].length, items[-1].size)
+        if items:
+            self._asked.append((items, self._fetcher.take(items, expected=True)))
 
     @property
     def _most_ahead(self) -> int:

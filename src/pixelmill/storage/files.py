@@ -104,10 +104,11 @@ def together(call: Callable[[Item], Result], items: Sequence[Item], *, wait: boo
     """
     if not wait or len(items) < 2:
         return [call(item) for item in items]
-    with ThreadPoolExecutor(min(len(items), _AT_ONCE)) as pool:
-        contexts = [copy_context() for _ in items]  # with the options of the caller
-        waiting = [pool.submit(context.run, call, item) for context, item in zip(contexts, items, strict=True)]
-        return [future.result() for future in waiting]
+    first, *others = items
+    with ThreadPoolExecutor(min(len(others), _AT_ONCE)) as pool:
+        # With the options of the caller, who makes the first call.
+        waiting = [pool.submit(copy_context().run, call, item) for item in others]
+        return [call(first), *(future.result() for future in waiting)]
 
 
 def listing(path: str) -> dict[str, FileStat | None]:

@@ -39,6 +39,11 @@ class RangeReader:
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Read a range of a file; the result is shorter if the file ends before."""
+        found = self.view(path, offset, length)
+        return found if isinstance(found, bytes) else bytes(found)
+
+    def view(self, path: str, offset: int, length: int) -> bytes | memoryview:
+        """Read a range like `read`, without a copy; a view may keep what was fetched with it in memory."""
         if not files.is_remote(path) or path in self._fetched:
             return self._files.read(self._fetched.get(path, path), offset, length)
         ahead = None if self._announced is None else self._announced.take(path, offset, length)
@@ -49,7 +54,7 @@ class RangeReader:
         self._asked[path] = self._asked.get(path, 0) + length
         if self._asked[path] > _WHOLE_FROM * self._sizes[path]:
             self._fetched[path] = files.local_path(path)
-            return self.read(path, offset, length)
+            return self.view(path, offset, length)
         return files.read_range(path, offset, length, size=self._sizes[path])
 
     def read_file(self, path: str, *, limit: int = files.MAX_FILE_BYTES) -> bytes:
@@ -59,4 +64,4 @@ class RangeReader:
             return files.read_file(path, limit=limit, base=self._base)
         if len(ahead) > limit:
             raise DataError(f"{path} has {len(ahead)} bytes, more than the limit of {limit}")
-        return ahead
+        return bytes(ahead)

@@ -72,7 +72,7 @@ class FolderDataset(Dataset):
     def _parts(self, number: int) -> Iterator[Range]:
         known = vars(self).get("remote_stats")  # not worth a listing that nothing else needs
         yield whole_file(self.locate(number)[0], known and known[number])
-        mask_path = self._mask_path(self._listing.name(number))
+        mask_path = self._mask_path(self._listing.name(number)) if self._masks else None
         if mask_path:
             yield whole_file(mask_path)
 

@@ -37,7 +37,7 @@ class TFRecordDataset(Dataset):
         file = int(self.index.files[number])
         path, offset = self.place(number)
         try:
-            framed = self._ranges.read(path, offset or 0, int(self.index.lengths[number]))
+            framed = self._ranges.view(path, offset or 0, int(self.index.lengths[number]))
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         try:

@@ -18,7 +18,7 @@ def payload(record: bytes, *, path: str = "bytes", offset: int = 0, number: int 
     return bytes(payload_view(record, path=path, offset=offset, number=number))
 
 
-def payload_view(record: bytes, *, path: str = "bytes", offset: int = 0, number: int = 0) -> memoryview:
+def payload_view(record: bytes | memoryview, *, path: str = "bytes", offset: int = 0, number: int = 0) -> memoryview:
     """Return a view of the payload of a whole frame, with both checksums verified; nothing is copied.
 
     Args:
@@ -30,9 +30,9 @@ def payload_view(record: bytes, *, path: str = "bytes", offset: int = 0, number:
     if len(record) >= FRAME:
         view = memoryview(record)[HEAD:-TAIL]
         head, tail = _core.tfrecord_frame(len(view), _core.crc32c(view))
-        if record.startswith(head) and record.endswith(tail) and len(view) <= RECORD_BYTES:
+        if record[:HEAD] == head and record[-TAIL:] == tail and len(view) <= RECORD_BYTES:
             return view
-    found = scan_bytes(record, name=path, verify=True)
+    found = scan_bytes(bytes(record), name=path, verify=True)
     if found.faults:
         first = found.faults[0]
         fault = RecordFault(path, number, offset + first.offset, first.length, first.kind, first.message)
