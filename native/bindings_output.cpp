@@ -2,8 +2,10 @@
 #include <nanobind/nanobind.h>
 
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "buffer_view.h"
@@ -27,21 +29,32 @@ class PythonOutput {
     PythonOutput(const PythonOutput&) = delete;
     PythonOutput& operator=(const PythonOutput&) = delete;
 
-    // Calls `work(output)` without the GIL; returns where it began and how many bytes it wrote.
+    // Calls `work(output)`, which writes about as many bytes; returns where it began and how many bytes it wrote.
     template <class Work>
-    nb::object run(const Work& work) {
-        int64_t begin = 0, end = 0;
-        {
+    nb::object run(uint64_t bytes, const Work& work) {
+        std::pair<int64_t, int64_t> written;
+        // Whoever waits for the mutex must not hold the GIL, which `hand_on` needs.
+        if (std::unique_lock lock(mutex_, std::defer_lock); bytes < worth_releasing && lock.try_lock()) {
+            written = ends_of(work);
+        } else {
             nb::gil_scoped_release release;
-            const std::lock_guard<std::mutex> lock(mutex_);
-            begin = output_.position();
-            work(output_);
-            end = output_.position();
+            const std::lock_guard guard(mutex_);
+            written = ends_of(work);
         }
-        return nb::make_tuple(begin, end - begin);
+        return nb::make_tuple(written.first, written.second - written.first);
     }
 
    private:
+    // Copying less takes microseconds. Where other threads wait for the GIL, getting it back takes longer.
+    static constexpr uint64_t worth_releasing = uint64_t{1} << 20;
+
+    template <class Work>
+    std::pair<int64_t, int64_t> ends_of(const Work& work) {
+        const int64_t begin = output_.position();
+        work(output_);
+        return {begin, output_.position()};
+    }
+
     void hand_on(Bytes bytes) {
         nb::gil_scoped_acquire acquire;
         auto* memory = const_cast<char*>(reinterpret_cast<const char*>(bytes.data()));
@@ -62,7 +75,7 @@ nb::object put_record(PythonOutput& self, const nb::sequence& pieces) {
         views.emplace_back(piece);
         length += views.back().bytes().size();
     }
-    return self.run([&](RecordOutput& output) {
+    return self.run(length, [&](RecordOutput& output) {
         output.begin_tfrecord(length);
         for (const BufferView& view : views) output.put(view.bytes());
         output.end_tfrecord();
@@ -71,7 +84,8 @@ nb::object put_record(PythonOutput& self, const nb::sequence& pieces) {
 
 nb::object put_recordio(PythonOutput& self, nb::handle head, nb::handle body) {
     const BufferView first(head), second(body);
-    return self.run([&](RecordOutput& output) { output.recordio(first.bytes(), second.bytes()); });
+    return self.run(first.bytes().size() + second.bytes().size(),
+                    [&](RecordOutput& output) { output.recordio(first.bytes(), second.bytes()); });
 }
 
 // The features of a Python dictionary, and everything that they lie in.
@@ -83,6 +97,12 @@ class PythonExample {
         sort_features(example);
         example.unknown = viewed(unknown);
         example.features_unknown = viewed(features_unknown);
+    }
+
+    // Without the frames around them.
+    uint64_t bytes() const {
+        return std::accumulate(views_.begin(), views_.end(), uint64_t{0},
+                               [](uint64_t sum, const BufferView& view) { return sum + view.bytes().size(); });
     }
 
     ExampleToWrite example;
@@ -162,7 +182,7 @@ class PythonExample {
 nb::object put_example(PythonOutput& self, const nb::dict& features, const nb::bytes& unknown,
                        const nb::bytes& features_unknown) {
     const PythonExample python(features, unknown, features_unknown);
-    return self.run([&](RecordOutput& output) { write_example(output, python.example); });
+    return self.run(python.bytes(), [&](RecordOutput& output) { write_example(output, python.example); });
 }
 
 nb::bytes encoded(const nb::dict& features, const nb::bytes& unknown, const nb::bytes& features_unknown) {
@@ -179,7 +199,7 @@ void bind_output(nb::module_& module) {
         .def("tfrecord", &put_record, "pieces"_a)
         .def("example", &put_example, "features"_a, "unknown"_a, "features_unknown"_a)
         .def("recordio", &put_recordio, "head"_a, "body"_a)
-        .def("flush", [](PythonOutput& self) { self.run([](RecordOutput& output) { output.flush(); }); });
+        .def("flush", [](PythonOutput& self) { self.run(0, [](RecordOutput& output) { output.flush(); }); });
     module.def("reserve", &reserve, "descriptor"_a, "offset"_a, "bytes"_a, nb::call_guard<nb::gil_scoped_release>());
     module.def("release", &release, "descriptor"_a, nb::call_guard<nb::gil_scoped_release>());
     module.def("encode_example", &encoded, "features"_a, "unknown"_a, "features_unknown"_a);

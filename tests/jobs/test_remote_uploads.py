@@ -17,7 +17,7 @@ from loopback_s3 import Faults, LoopbackS3
 from remote_faults import KilledJob
 from small_jobs import NumbersJob, tree
 
-from pixelmill import convert
+from pixelmill import augment, convert
 from pixelmill.create import create_images
 from pixelmill.errors import DataError, OutputError, OutputExists
 from pixelmill.jobs import output, run, run_job
@@ -312,6 +312,24 @@ def test_the_first_shard_is_fetched_while_the_lock_is_taken(exists: Any, server:
     assert (images[0] < lock) == (exists == "error")
     with pytest.raises(OutputExists):
         convert("s3://data/photos", "s3://data/out", to="tfrecord", workers=1)
+
+
+def test_augment_reads_each_range_of_its_first_records_once(server: LoopbackS3, tmp_path: Path) -> None:
+    """The first record names the features of all shards; it is fetched with the samples, before the lock is taken."""
+    create_images(tmp_path / "photos", "i", 24, 16, 8, "jpg", classes=2, workers=1)
+    convert(tmp_path / "photos", tmp_path / "records", to="tfrecord", workers=1, samples_per_shard=2)
+    server.put_folder("data", tmp_path)
+    seen: list[tuple[str, str]] = []
+    server.watch = lambda method, key: seen.append((method, key))
+    server.latency = 0.05
+    report = augment("s3://data/records", "s3://data/out", workers=1)
+    server.latency, server.watch = 0.0, None
+    assert report.samples == 8
+    lock = seen.index(next(entry for entry in seen if entry[0] == "PUT" and "/locks/" in entry[1]))
+    reads = [at for at, (method, key) in enumerate(seen) if method == "GET" and key.endswith(".tfrecord")]
+    assert len(reads) == 4 + 4  # the starts of the four files when they are opened, and their records
+    assert reads[-1] < lock
+    assert server.counts.get("HEAD", 0) == 0
 
 
 def test_the_list_of_classes_is_read_while_the_output_is_looked_at(server: LoopbackS3, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -138,6 +139,12 @@ class AugmentJob(DatasetJob):
     def shards(self) -> Sequence[ShardPlan]:
         """The files of each shard; images and masks of folders are named by `file_names`."""
         return [ShardPlan(number, tuple(part.names.values())) for number, part in enumerate(self.ranges)]
+
+    def expect(self, numbers: Sequence[int]) -> None:
+        """Announce the samples of these shards."""
+        samples = chain.from_iterable(_samples(self.ranges[number]) for number in numbers)
+        # Before them the first record, which `_keys` reads.
+        self.dataset.expect(chain((0,) if self.dataset.format == "tfrecord" and self.length else (), samples))
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         """Write the variants of the samples of one shard."""

@@ -14,7 +14,11 @@ from contextvars import copy_context
 from pixelmill.jobs.commit import ShardTask, WrittenShard
 from pixelmill.jobs.manifest import Entry
 
-AT_ONCE = 4  # shards that are committed at a time; one more is in memory or a scratch folder while it is written
+# A commit waits for some eight round trips, so shards that are written faster than that are committed many at a time.
+# What is being committed is in memory or in scratch folders; large shards, which take longer to send, are few.
+AT_ONCE = 16
+_LARGE_AT_ONCE = 4
+_BYTES = 256 << 20  # of shards that are not large
 
 
 class BackgroundCommits:
@@ -26,7 +30,7 @@ class BackgroundCommits:
 
     def __init__(self, task: ShardTask) -> None:
         self._task = task
-        self._running: deque[Future[Entry]] = deque()
+        self._running: deque[tuple[int, Future[Entry]]] = deque()  # with the bytes of the shard
         self._pool = ThreadPoolExecutor(AT_ONCE, "pixelmill-commit") if task.storage.is_remote else None
 
     def __enter__(self) -> BackgroundCommits:
@@ -44,17 +48,24 @@ class BackgroundCommits:
             done: Called as soon as the commit has ended, perhaps by another thread.
         """
         future: Future[Entry] = Future()
+        size = 0
         if self._pool is not None:
+            size = shard.files.size
             future = self._pool.submit(copy_context().run, self._task.commit, shard)
         if done is not None:
             future.add_done_callback(done)
         if self._pool is None:
             future.set_result(self._task.commit(shard))
-        self._running.append(future)
-        while self._running and (len(self._running) > AT_ONCE or self._running[0].done()):
-            yield self._running.popleft().result()
+        self._running.append((size, future))
+        while self._running and (self._are_many() or self._running[0][1].done()):
+            yield self._running.popleft()[1].result()
 
     def rest(self) -> Iterator[Entry]:
         """Wait for all commits, and yield their entries."""
         while self._running:
-            yield self._running.popleft().result()
+            yield self._running.popleft()[1].result()
+
+    def _are_many(self) -> bool:
+        """Whether one of them must have ended before the next shard is written."""
+        count = len(self._running)
+        return count > AT_ONCE or (count > _LARGE_AT_ONCE and sum(size for size, _ in self._running) > _BYTES)

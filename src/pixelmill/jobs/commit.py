@@ -26,6 +26,7 @@ from pixelmill.jobs.output_stream import FileRecord, OutputStream
 from pixelmill.jobs.progress import GatheredProgress, OnSamples
 from pixelmill.jobs.shard_files import ShardFiles, bring_to_disk
 from pixelmill.jobs.storage import Finished, Storage, open_storage, together
+from pixelmill.jobs.upload_stream import Blocks
 from pixelmill.options.running import OnError
 
 INTENT = "shard-{:05d}.json"
@@ -92,6 +93,7 @@ class WrittenShard:
     def discard(self) -> None:
         """Remove what was not committed."""
         self.files.abandon()
+        self.files.release()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
@@ -106,6 +108,11 @@ class ShardTask:
     def storage(self) -> Storage:
         """The output."""
         return open_storage(self.site.output)
+
+    @cached_property
+    def _blocks(self) -> Blocks:
+        """The memory of files on their way to a store."""
+        return Blocks()
 
     def describe(self) -> dict[str, Any]:
         """Describe the task so that another process can rebuild it."""
@@ -144,6 +151,7 @@ class ShardTask:
             durable=site.durable,
             strict=site.strict,
             following=following,
+            blocks=self._blocks,
         )
         shard = WrittenShard(number, files, scratch)
         try:

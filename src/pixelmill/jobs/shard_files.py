@@ -11,8 +11,9 @@ from typing import Any
 from pixelmill.amounts import counted
 from pixelmill.errors import DECODER_WARNING, MISSING_PIXELS, ArgumentError, DataError, Event
 from pixelmill.jobs.disk import explained
-from pixelmill.jobs.output_stream import FileRecord, Memory, OutputStream, UploadStream, hash_file
+from pixelmill.jobs.output_stream import FileRecord, OutputStream, hash_file
 from pixelmill.jobs.storage import Finished, Storage, check_name
+from pixelmill.jobs.upload_stream import Blocks, Memory, UploadStream
 from pixelmill.options.running import OnError
 from pixelmill.storage import system
 
@@ -50,6 +51,7 @@ class ShardFiles:
         durable: bool = True,
         strict: bool = False,
         following: Sequence[int] = (),
+        blocks: Blocks | None = None,
     ) -> None:
         self.strict = strict
         self.following = following
@@ -62,7 +64,7 @@ class ShardFiles:
         self._storage = storage
         self._scratch = scratch
         self._streams: dict[str, OutputStream | Path] = {}
-        self._memory = Memory()
+        self._memory = Memory(blocks)
         self._on_error = on_error
         self._max_errors = max_errors
         self._on_progress = on_progress
@@ -148,6 +150,14 @@ class ShardFiles:
         return {name: (stream.path, stream.record(name)) for name, stream in self.quarantined.items()}
 
     @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(
+            stream.tell() if isinstance(stream, OutputStream) else stream.stat().st_size
+            for stream in self._streams.values()
+        )
+
+    @property
     def latest(self) -> str:
         """The name of the file that was opened last."""
         return next(reversed(self._streams), f"shard {self.number}")
@@ -157,6 +167,12 @@ class ShardFiles:
         for stream in self._streams.values():
             if isinstance(stream, OutputStream):
                 stream.abandon()
+
+    def release(self) -> None:
+        """Let other shards use the memory of the files, which must not be used any more."""
+        for stream in self._streams.values():
+            if isinstance(stream, UploadStream):
+                stream.release()
 
     def _reserve(self, name: str) -> Path:
         if check_name(name) in self._streams:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from pixelmill.errors import DataError
 from pixelmill.formats import example
@@ -72,7 +73,7 @@ class TFRecordDataset(Dataset):
     def size(self, number: int) -> int:
         return int(self.index.lengths[number])
 
-    @property
+    @cached_property
     def layout(self) -> str:
         for number in range(min(len(self), 16)):
             path, offset = self.place(number)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
 from pixelmill.errors import ArgumentError
-from pixelmill.jobs import output_stream
-from pixelmill.jobs.output_stream import FileRecord, Memory, OutputStream, UploadStream
+from pixelmill.jobs import upload_stream
+from pixelmill.jobs.output_stream import FileRecord, OutputStream
+from pixelmill.jobs.upload_stream import Blocks, Memory, UploadStream
 
 PIECES = [b"head", b"x" * (1 << 17), b"", memoryview(b"y" * (1 << 18)), b"tail"]
 ALL = b"".join(PIECES)
@@ -36,7 +38,7 @@ def written(stream: UploadStream) -> bytes:
 def test_content_and_record_do_not_depend_on_the_room(
     room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output_stream, "_IN_MEMORY", room)
+    monkeypatch.setattr(upload_stream, "_IN_MEMORY", room)
     stream = UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory())
     assert written(stream) == ALL
     assert stream.record("data.bin") == FileRecord("data.bin", len(ALL), hashlib.sha256(ALL).hexdigest())
@@ -46,7 +48,7 @@ def test_content_and_record_do_not_depend_on_the_room(
 
 
 def test_files_of_a_shard_share_the_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output_stream, "_IN_MEMORY", len(ALL) + 10)
+    monkeypatch.setattr(upload_stream, "_IN_MEMORY", len(ALL) + 10)
     memory = Memory()
     streams = [UploadStream(tmp_path / str(n), shown="file", durable=False, memory=memory) for n in range(3)]
     with streams[0], streams[2]:
@@ -58,7 +60,7 @@ def test_files_of_a_shard_share_the_room(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_file_that_leaves_memory_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output_stream, "_IN_MEMORY", 3 << 16)
+    monkeypatch.setattr(upload_stream, "_IN_MEMORY", 3 << 16)
     memory = Memory()
     streams = [UploadStream(tmp_path / str(n), shown="file", durable=False, memory=memory) for n in range(2)]
     with streams[0], streams[1]:
@@ -73,7 +75,7 @@ def test_a_beginning_can_be_written_again(room: int | None, tmp_path: Path, monk
     if room is None:
         stream: OutputStream = OutputStream(tmp_path / "0", shown="data.bin")
     else:
-        monkeypatch.setattr(output_stream, "_IN_MEMORY", room)
+        monkeypatch.setattr(upload_stream, "_IN_MEMORY", room)
         stream = UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory())
     with stream:
         stream.write(bytes(150))
@@ -91,7 +93,7 @@ def test_a_beginning_can_be_written_again(room: int | None, tmp_path: Path, monk
 
 @pytest.mark.parametrize("room", [1000, 0])
 def test_the_rest_stays_after_a_new_beginning(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output_stream, "_IN_MEMORY", room)
+    monkeypatch.setattr(upload_stream, "_IN_MEMORY", room)
     with UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory()) as stream:
         stream.write(b"....tail")
         stream.seek(0)
@@ -115,8 +117,8 @@ def test_the_first_piece_is_kept_as_it_is_and_others_are_gathered(tmp_path: Path
     assert stream.record("data.bin").sha256 == hashlib.sha256(expected).hexdigest()
     assert stream.content[0].obj is image
     sizes = [len(piece) for piece in stream.content]
-    assert len(sizes) <= 7 and max(sizes) == output_stream._BLOCK
-    assert memory_of(stream) < len(expected) + output_stream._BLOCK
+    assert len(sizes) <= 7 and max(sizes) == upload_stream._BLOCK
+    assert memory_of(stream) < len(expected) + upload_stream._BLOCK
 
 
 def test_a_small_piece_of_a_large_object_does_not_keep_it(tmp_path: Path) -> None:
@@ -134,3 +136,53 @@ def test_small_files_take_little_memory(tmp_path: Path) -> None:
             stream.write(bytearray(1 << 16))
     assert not isinstance(stream.content, Path)
     assert memory_of(stream) <= 4 << 16
+
+
+def test_files_of_later_shards_use_the_blocks_of_earlier_ones(tmp_path: Path) -> None:
+    blocks = Blocks()
+    used: list[set[int]] = []
+    for _ in range(3):
+        stream = UploadStream(tmp_path / "0", shown="data.bin", durable=True, memory=Memory(blocks))
+        pieces = [os.urandom(5 << 20) for _ in range(5)]
+        with stream:
+            stream.writelines(pieces)
+        assert content_of(stream) == b"".join(pieces)
+        assert stream.record("data.bin").sha256 == hashlib.sha256(b"".join(pieces)).hexdigest()
+        assert not isinstance(stream.content, Path)
+        used.append({id(piece.obj) for piece in stream.content if isinstance(piece.obj, bytearray)})
+        assert len(used[-1]) == 3
+        stream.release()
+        assert stream.content == []
+    assert used[0] == used[1] == used[2]
+
+
+def test_a_block_that_is_being_read_is_not_used_again() -> None:
+    blocks = Blocks()
+    first, second = blocks.take(), blocks.take()
+    first[-1], second[-1] = 1, 2
+    with memoryview(first)[5:9]:
+        blocks.give_back(first)
+        blocks.give_back(second)
+        assert blocks.take() is second
+        assert blocks.take() is not first
+    blocks.give_back(first)
+    assert blocks.take() is first
+    assert len(first) == len(second) == upload_stream._BLOCK
+    assert (first[-1], second[-1]) == (1, 2)
+
+
+@pytest.mark.parametrize("other", [bytearray(10), b"x" * upload_stream._BLOCK])
+def test_only_blocks_are_kept(other: object) -> None:
+    blocks = Blocks()
+    blocks.give_back(other)
+    assert blocks.take() is not other
+
+
+def test_a_file_that_leaves_memory_gives_its_blocks_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upload_stream, "_IN_MEMORY", 12 << 20)
+    memory = Memory()
+    with UploadStream(tmp_path / "0", shown="data.bin", durable=False, memory=memory) as stream:
+        for _ in range(13):
+            stream.write(bytes(1 << 20))
+        assert len(memory.blocks._free) == 1
+    assert content_of(stream) == bytes(13 << 20)
