@@ -69,7 +69,7 @@ def packed(files: Dataset, build: Path) -> Dataset:
 
 def load(kind: FileKind, folder: Path | None, build: Path) -> Dataset:
     """Find the files, read them once so that they are in the page cache, and parse their headers."""
-    root = folder if folder is not None else _synthetic(kind, build / "bench-data")
+    root = folder.resolve() if folder is not None else _synthetic(kind, build / "bench-data")
     wanted = (".npy",) if kind == "arrays" else (".jpg", ".jpeg")
     below = root / "images" if kind == "arrays" else root
     files = sorted(str(path) for path in below.rglob("*") if path.suffix.lower() in wanted)
