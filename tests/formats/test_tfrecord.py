@@ -143,15 +143,26 @@ def test_room_that_is_not_needed_is_given_back(tmp_path: Path) -> None:
     assert path.read_bytes() == b"in front" + tfrecord.frame(bytes(5_000_000))
 
 
-def test_threads_may_share_a_writer() -> None:
-    stream = io.BytesIO()
-    payloads = [bytes([number]) * (1 + 997 * number) for number in range(200)]
+class Yielding(io.BytesIO):
+    """Lets other threads run while it takes bytes, as files do."""
+
+    def write(self, data: Any) -> int:
+        time.sleep(0.001)
+        return super().write(data)
+
+
+@pytest.mark.parametrize("kind", [io.BytesIO, Yielding])
+@pytest.mark.parametrize("step", [997, 99_991])
+def test_threads_may_share_a_writer(kind: type[io.BytesIO], step: int) -> None:
+    """Short records are written with the interpreter's lock held, long ones without it."""
+    stream = kind()
+    payloads = [bytes([number]) * (1 + step * (number % 20)) for number in range(200)]
     with tfrecord.RecordWriter(stream) as writer, ThreadPoolExecutor(4) as pool:
         places = list(pool.map(writer.write, payloads))
     data = stream.getvalue()
     assert len(data) == sum(length for _, length in places)
-    for payload, (begin, length) in zip(payloads, places, strict=True):
-        assert data[begin : begin + length] == tfrecord.frame(payload)
+    for payload, (offset, length) in zip(payloads, places, strict=True):
+        assert data[offset : offset + length] == tfrecord.frame(payload)
 
 
 @given(st.lists(st.binary(max_size=50), max_size=6))
