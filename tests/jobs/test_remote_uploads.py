@@ -20,7 +20,7 @@ from small_jobs import NumbersJob, tree
 from pixelmill import augment, convert
 from pixelmill.create import create_images
 from pixelmill.errors import DataError, OutputError, OutputExists
-from pixelmill.jobs import output, run, run_job
+from pixelmill.jobs import output, output_stream, run, run_job, upload_stream
 from pixelmill.jobs.lock import Lease, Lock
 from pixelmill.jobs.remote_storage import RemoteStorage
 from pixelmill.jobs.shard_files import ShardFiles
@@ -238,6 +238,29 @@ def test_shards_share_the_threads_that_send_files(monkeypatch: pytest.MonkeyPatc
     for shard in range(5):
         storage.adopt({f"{shard}-{number}": [] for number in range(8)})
     assert 1 <= len(threads) <= 2
+
+
+def test_shards_use_the_memory_of_those_that_were_sent(
+    server: LoopbackS3, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(upload_stream, "_BLOCK", 64)
+    taken: list[bytearray] = []  # kept, so that no other has the address of one
+    take = upload_stream.Blocks.take
+
+    def noting(self: upload_stream.Blocks) -> bytearray:
+        taken.append(take(self))
+        return taken[-1]
+
+    monkeypatch.setattr(upload_stream.Blocks, "take", noting)
+    monkeypatch.setattr(output_stream, "_LARGE", 1)
+    run_job(NumbersJob(count=400, per_shard=10), "s3://data/blocks", workers=1)
+    assert len(set(map(id, taken))) < len(taken)
+    run_job(NumbersJob(count=400, per_shard=10), tmp_path / "expected", workers=1)
+    files = [path for path in (tmp_path / "expected").rglob("*") if path.is_file() and path.name != "manifest.json"]
+    assert len(files) > 80
+    for path in files:
+        key = f"data/blocks/{path.relative_to(tmp_path / 'expected').as_posix()}"
+        assert server.objects[key] == path.read_bytes()
 
 
 def test_locks_are_listed_with_the_output(server: LoopbackS3) -> None:

@@ -77,8 +77,7 @@ def find_file_names(
     masks = False
     outlines: list[Sample | None] = []
     numbers = list(map(int, numbers))
-    if type(dataset).outline is Dataset.outline:  # which reads whole samples
-        dataset.expect(numbers)
+    dataset.expect_outlines(numbers)
     objects: dict[int, str] = {}
     splits: dict[str, None] = {}
     keypoints, outlined = 0, set[bool]()  # whether outlines are oriented boxes, for each sample that has some

@@ -68,11 +68,9 @@ def _index(path: str, lengths: list[int], lost: dict[int, tuple[str, str]]) -> I
 def dataset_stamp(dataset: Dataset) -> tuple[int, int]:
     """Return two numbers that change when a file of the dataset does: what a cache of it is bound to."""
     digest, total = hashlib.blake2b(digest_size=7), 0
-    for path in dataset.files:
-        try:
-            found = storage.stat(path, base=dataset.index.base)
-        except OSError:
-            found = storage.FileStat(0, 0)
+    stats = storage.stats(dataset.files, base=dataset.index.base)
+    for path, known in zip(dataset.files, stats, strict=True):
+        found = storage.FileStat(0, 0) if isinstance(known, OSError) else known
         digest.update(os.fsencode(f"{path}\0{found.size}\0{found.modified}\0"))
         total += found.size
     return total, int.from_bytes(digest.digest(), "little")

@@ -48,7 +48,7 @@ def column_index(dataset: Dataset, names: Sequence[str]) -> Index:
     items = _items(dataset)
     values = [name for name in VALUES if name in names]
     # The values of most records are in them: who collects them reads all, so the copy that this leaves is read later.
-    fetch = _fetched if values and len(dataset.index.files) and not dataset.indexes_values else _unchanged
+    fetch = _fetched if values and len(dataset.index.files) and not dataset.values_apart else _unchanged
     lost: Lost = {place: (item.kind, item.message) for place, item in enumerate(items) if isinstance(item, RecordFault)}
     columns = _values(dataset, items, lost, values)
     parts: dict[str, Index] = {name: fetch(_part(dataset, items, lost, name)) for name in BYTES if name in names}
@@ -185,6 +185,8 @@ def _unpacked(kept: dict[str, Array], names: Sequence[str], count: int) -> dict[
 def _collected(dataset: Dataset, items: Sequence[Item], lost: Lost, names: Sequence[str]) -> dict[str, Ragged]:
     columns = _columns(names)
     described = dataset.outline if "corners" in columns else dataset.description  # which may leave outlines out
+    if columns and dataset.values_apart:
+        dataset.expect_outlines(item for item in items if not isinstance(item, RecordFault))
     for place, item in enumerate(items if columns else ()):
         rows: dict[str, Sequence[Label] | Array] = dict.fromkeys(columns, ())
         if not isinstance(item, RecordFault):

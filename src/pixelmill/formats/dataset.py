@@ -74,13 +74,14 @@ class Dataset(ABC):
         remarks: A line for everything that was found with the dataset and that samples do not show: annotations of
             other kinds, columns, files that are left out; and for what folders were taken for.
         is_recordio: Whether samples are RecordIO records, which the core reads itself.
-        indexes_values: Whether the index of record files has labels and boxes, so that `values` reads no record.
+        values_apart: Whether labels and boxes of record files can be read without images: they are in the index, or in
+            members of their own.
         part: Which part of a larger dataset this is, for caches; empty for all of it.
     """
 
     format: ClassVar[str]
     is_recordio: ClassVar[bool] = False
-    indexes_values: ClassVar[bool] = False
+    values_apart: ClassVar[bool] = False
     source: str
     index: Index
     faults: tuple[RecordFault, ...] = ()
@@ -105,6 +106,13 @@ class Dataset(ABC):
         if any(map(storage.is_remote, self.index.paths[:1])):
             self._ranges.expect(item for number in numbers for item in self._parts(number))
 
+    def expect_outlines(self, numbers: Iterable[int]) -> None:
+        """Announce the samples whose outlines will be read, like `expect`."""
+        if type(self).outline is Dataset.outline:  # which reads whole samples
+            self.expect(numbers)
+        elif any(map(storage.is_remote, self.index.paths[:1])):
+            self._ranges.expect(item for number in numbers for item in self._outline_parts(number))
+
     @cached_property
     def remote_stats(self) -> Sequence[storage.FileStat | OSError]:
         """What listings say of `files`, so that none of them is asked for its size; nothing for files of this machine.
@@ -123,6 +131,11 @@ class Dataset(ABC):
         """Yield what `sample` reads, in this order."""
         path, offset = self.place(number)
         yield whole_file(path) if offset is None else Range(path, offset, int(self.index.lengths[number]))
+
+    def _outline_parts(self, number: int) -> Iterator[Range]:
+        """Yield what `outline` reads, in this order, unless it reads whole samples."""
+        del number
+        return iter(())
 
     def outline(self, number: int) -> Sample:
         """Return a sample, without its image and mask if that is cheaper."""

@@ -36,7 +36,7 @@ class Selection(Dataset):
         self._numbers = numbers
         self.part = part
         self.format = dataset.format  # type: ignore[misc]  # that of the class for all other datasets
-        self.is_recordio = dataset.is_recordio  # type: ignore[misc]
+        self.is_recordio, self.values_apart = dataset.is_recordio, dataset.values_apart  # type: ignore[misc]
         self.source = dataset.source
         self.index = self._selected(dataset.index)
         lost = f"{len(dataset.faults)} damaged pieces of the container belong to no split"
@@ -63,6 +63,9 @@ class Selection(Dataset):
 
     def expect(self, numbers: Iterable[int]) -> None:
         self._dataset.expect(int(self._numbers[number]) for number in numbers)
+
+    def expect_outlines(self, numbers: Iterable[int]) -> None:
+        self._dataset.expect_outlines(int(self._numbers[number]) for number in numbers)
 
     def byte_ranges(self, what: BytesColumn) -> Index | None:
         found = self._dataset.byte_ranges(what)

@@ -41,7 +41,7 @@ class PackDataset(Dataset):
     """
 
     format = "pack"
-    indexes_values = True
+    values_apart = True
 
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source

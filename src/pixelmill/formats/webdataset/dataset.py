@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from io import BytesIO
 
 import numpy as np
 
@@ -14,9 +16,13 @@ from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.index import Index
 from pixelmill.formats.record_files import check_sources
+from pixelmill.formats.remote_folders import version_of
+from pixelmill.formats.remote_records import sizes_of
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Label, Sample
-from pixelmill.formats.webdataset.scan import TarSample, cached_scan
-from pixelmill.formats.webdataset.tar import BLOCK, Member
+from pixelmill.formats.webdataset.index_file import listed
+from pixelmill.formats.webdataset.scan import TarSample, TarScan, cached_scan
+from pixelmill.formats.webdataset.tar import Member, scan_members
+from pixelmill.storage.ranges import Range
 
 OWN = "pixelmill"  # our entry in key.json
 MEMBER = "member/"  # prefix of the features that hold members of other kinds
@@ -24,6 +30,8 @@ KNOWN = ("image", "mask", "cls", "json")
 UNKNOWN = "bin"  # the extension of an image of unknown type
 _MASKS = ("mask", "seg")
 _LONGEST_CLASS = 18  # digits that always fit into 64 bits
+
+Kinds = Mapping[str, tuple[str, Member]]  # members of a sample by role, each with its extension
 
 
 class WebDatasetDataset(Dataset):
@@ -35,12 +43,14 @@ class WebDatasetDataset(Dataset):
     """
 
     format = "webdataset"
+    values_apart = True
 
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="webdataset")
-        paths = storage.local_paths(self._names)
-        scans = [cached_scan(path) for path in paths]
+        stats = sizes_of(self._names)
+        scans = storage.together(partial(_scanned, self._names, stats), range(len(stats)), wait=any(stats))
+        paths = [found.path for found in scans]
         for found in scans:
             wrong = [fault for fault in found.faults if fault.kind == "wrong_format" and not found.samples]
             if wrong:
@@ -52,8 +62,12 @@ class WebDatasetDataset(Dataset):
             paths,
             np.repeat(np.arange(len(paths)), [len(found.samples) for found in scans]),
             np.array([sample.members[0].header for sample in self._samples], np.int64),
-            np.array([_extent(sample) for sample in self._samples], np.int64),
+            np.array([_extent(sample.members)[1] for sample in self._samples], np.int64),
             names=self._names,
+            versions=[
+                version_of(stat) if stat is not None and path == name else ""
+                for path, name, stat in zip(paths, self._names, stats, strict=True)
+            ],
         )
 
     def sample(self, number: int) -> Sample:
@@ -63,7 +77,7 @@ class WebDatasetDataset(Dataset):
             endings = ", ".join(group.extensions())
             raise self.error(number, "not_an_image", f"sample {group.key!r} has no image among {endings}")
         extension = kinds["image"][0]
-        parts = {name: self._read(number, member) for name, (_, member) in kinds.items()}
+        parts = self._contents(number, kinds, within=group.members)
         labels: tuple[Label, ...] = ()
         if "cls" in parts:
             labels = (self._class_number(number, parts["cls"]),)
@@ -71,13 +85,23 @@ class WebDatasetDataset(Dataset):
         implied = Sample(group.key, parts["image"], extension, labels, mask=parts.get("mask"), extra=extra)
         return self._with_json(number, implied, parts["json"]) if "json" in parts else implied
 
-    def description(self, number: int) -> Sample:
+    def outline(self, number: int) -> Sample:
         group = self._samples[number]
         kinds = _kinds(group)
         extension = kinds["image"][0] if "image" in kinds else ""
-        labels = (self._class_number(number, self._read(number, kinds["cls"][1])),) if "cls" in kinds else ()
+        small = _small(kinds)
+        parts = self._contents(number, small, within=_members(small))
+        labels = (self._class_number(number, parts["cls"]),) if "cls" in parts else ()
         implied = Sample(group.key, b"", extension, labels)
-        return self._with_json(number, implied, self._read(number, kinds["json"][1])) if "json" in kinds else implied
+        return self._with_json(number, implied, parts["json"]) if "json" in parts else implied
+
+    def has_mask(self, number: int) -> bool:
+        return "mask" in _kinds(self._samples[number])
+
+    def _outline_parts(self, number: int) -> Iterator[Range]:
+        members = _members(_small(_kinds(self._samples[number])))
+        if members:
+            yield Range(self.place(number)[0], *_extent(members))
 
     def byte_ranges(self, what: BytesColumn) -> Index | None:
         found = [_kinds(group).get(what) for group in self._samples]
@@ -102,8 +126,38 @@ class WebDatasetDataset(Dataset):
     def files(self) -> tuple[str, ...]:
         return tuple(self._names)
 
-    def _read(self, number: int, member: Member) -> bytes:
+    def _contents(self, number: int, kinds: Kinds, *, within: Sequence[Member]) -> dict[str, bytes]:
+        """Read members of a sample.
+
+        Args:
+            number: The sample.
+            kinds: The members to read.
+            within: Neighbors, from the first to the last, that are read by one request if the archive is at an address.
+        """
         path, _ = self.place(number)
+        if not storage.is_remote(path):
+            return {name: self._read(number, path, member) for name, (_, member) in kinds.items()}
+        if not within:
+            return {}
+        begin, length = _extent(within)
+        try:
+            data = self._ranges.read(path, begin, length)
+        except OSError as error:
+            raise self.error(number, "io", f"{error.strerror or error}") from None
+        there = {
+            (member.name, begin + member.offset, member.size)
+            for member in scan_members(path, stream=BytesIO(data)).members
+        }
+        for _, member in kinds.values():
+            if (member.name, member.offset, member.size) not in there:
+                message = f"{member.name} is not at byte {member.header}, where the index file has it; write that again"
+                raise self.error(number, "corrupt", message)
+        return {
+            name: data[member.offset - begin : member.offset - begin + member.size]
+            for name, (_, member) in kinds.items()
+        }
+
+    def _read(self, number: int, path: str, member: Member) -> bytes:
         try:
             data = self._open.read(path, member.offset, member.size)
         except OSError as error:
@@ -131,8 +185,24 @@ class WebDatasetDataset(Dataset):
         return Sample(**{**vars(sample), "extra": Example({**implied.extra, **sample.extra})})
 
 
-def _kinds(group: TarSample) -> dict[str, tuple[str, Member]]:
-    """Return the members of a sample by role (image, mask, or their extension), each with its extension."""
+def _scanned(names: Sequence[str], stats: Sequence[storage.FileStat | None], number: int) -> TarScan:
+    """List the samples of an archive; one at an address is fetched if no index file beside it lists all of it."""
+    name, stat = names[number], stats[number]
+    found = None if stat is None else listed(name, stat.size)
+    return found or cached_scan(storage.local_path(name))
+
+
+def _small(kinds: Kinds) -> Kinds:
+    """Return the members that describe a sample."""
+    return {name: kinds[name] for name in ("cls", "json") if name in kinds}
+
+
+def _members(kinds: Kinds) -> Sequence[Member]:
+    return sorted((member for _, member in kinds.values()), key=lambda member: member.header)
+
+
+def _kinds(group: TarSample) -> Kinds:
+    """Return the members of a sample; roles are image, mask, and the extensions of others."""
     kinds: dict[str, tuple[str, Member]] = {}
     for extension, member in zip(group.extensions(), group.members, strict=True):
         first, _, _ = extension.lower().partition(".")
@@ -146,6 +216,7 @@ def _kinds(group: TarSample) -> dict[str, tuple[str, Member]]:
     return kinds
 
 
-def _extent(sample: TarSample) -> int:
-    last = sample.members[-1]
-    return last.offset + last.size + -last.size % BLOCK - sample.members[0].header
+def _extent(members: Sequence[Member]) -> tuple[int, int]:
+    """Return the first byte of neighbors, with headers, and the number of their bytes."""
+    first, last = members[0], members[-1]
+    return first.header, last.offset + last.size - first.header
