@@ -235,7 +235,7 @@ def test_an_archive_that_is_not_the_one_of_its_index_is_noticed(server: Loopback
     content = changed.getvalue()[: len(server.objects[key])]
     server.put(key, content)
     found = open_dataset(FOLDER)
-    with pytest.raises(DataError, match=r"is not at byte \d+, where the index file has it; write that again") as caught:
+    with pytest.raises(DataError, match=r"is not at byte \d+, where the index file .* of another dataset") as caught:
         found.sample(0)
     assert caught.value.events[0].kind == "corrupt"
     assert found.sample(1).image

@@ -19,7 +19,7 @@ from pixelmill.storage.options import active
 from pixelmill.storage.temporary_folders import held_folder
 
 _PIECE = 8 << 20
-_UPLOADS = 128  # files that a process uploads at a time
+_UPLOADS = 256  # files that a process uploads at a time
 
 # What `at_one_moment` has listed, for the calls in its block. Other threads look at locks, and see what is there now.
 _listed: ContextVar[Mapping[str, list[str]]] = ContextVar("listed", default=MappingProxyType({}))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from io import BytesIO
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from pixelmill.formats.remote_records import sizes_of
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Label, Sample
 from pixelmill.formats.webdataset.index_file import listed
 from pixelmill.formats.webdataset.scan import TarSample, TarScan, cached_scan
-from pixelmill.formats.webdataset.tar import Member, scan_members
+from pixelmill.formats.webdataset.tar import BLOCK, Member, is_header_of
 from pixelmill.storage.ranges import Range
 
 OWN = "pixelmill"  # our entry in key.json
@@ -141,21 +140,17 @@ class WebDatasetDataset(Dataset):
             return {}
         begin, length = _extent(within)
         try:
-            data = self._ranges.read(path, begin, length)
+            data = self._ranges.view(path, begin, length)
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
-        there = {
-            (member.name, begin + member.offset, member.size)
-            for member in scan_members(path, stream=BytesIO(data)).members
-        }
-        for _, member in kinds.values():
-            if (member.name, member.offset, member.size) not in there:
-                message = f"{member.name} is not at byte {member.header}, where the index file has it; write that again"
-                raise self.error(number, "corrupt", message)
-        return {
-            name: data[member.offset - begin : member.offset - begin + member.size]
-            for name, (_, member) in kinds.items()
-        }
+        found: dict[str, bytes] = {}
+        for name, (_, member) in kinds.items():
+            at = member.offset - begin
+            found[name] = bytes(data[at : at + member.size])
+            if not is_header_of(bytes(data[at - BLOCK : at]), member) or len(found[name]) < member.size:
+                where = f"{member.name} is not at byte {member.header}, where the index file beside the archive has it"
+                raise self.error(number, "corrupt", f"{where}: one of them is damaged, or of another dataset")
+        return found
 
     def _read(self, number: int, path: str, member: Member) -> bytes:
         try:

@@ -236,9 +236,23 @@ def is_header(block: bytes) -> bool:
         stored = _number(block[148:156])
     except _LostError:
         return False
-    rest = block[:148] + b" " * 8 + block[156:]
+    # Zeros add nothing, and are most of a header.
+    rest = (block[:148] + b" " * 8 + block[156:BLOCK]).translate(None, b"\0")
     # Some old programs summed the bytes as signed numbers.
-    return stored in (sum(rest), sum(memoryview(rest).cast("b")))
+    return stored == sum(rest) or stored == sum(memoryview(rest).cast("b"))
+
+
+def is_header_of(block: bytes, member: Member) -> bool:
+    """Whether a block is the header of a member that has no other header."""
+    name = member.name.encode("utf-8", "surrogateescape")
+    return is_header(block) and block[156:157] in _REGULAR and (_name(block), _size(block)) == (name, member.size)
+
+
+def _size(block: bytes) -> int:
+    try:
+        return _number(block[124:136])
+    except _LostError:
+        return -1
 
 
 def _number(field: bytes) -> int:
