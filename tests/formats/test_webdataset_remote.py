@@ -15,7 +15,7 @@ from loopback_s3 import LoopbackS3
 from pixelmill import Pipeline, convert, fn
 from pixelmill.create import create_images
 from pixelmill.errors import DataError
-from pixelmill.formats import columns
+from pixelmill.formats import columns, dataset
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.selection import Selection
@@ -76,6 +76,31 @@ def test_announced_samples_are_read_once_and_together(server: LoopbackS3, local:
     assert same(found, open_dataset(str(local / "archives")))
     assert archive_bytes(server) <= sum(path.stat().st_size for path in (local / "archives").glob("*.tar"))
     assert sum(key.endswith(".tar") for key, _, _ in server.log) == 3
+
+
+@pytest.mark.parametrize("kept", [1, 1000])
+def test_an_announcement_continues_the_one_before(
+    kept: int, server: LoopbackS3, local: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left of it is neither looked up nor fetched again, as far as that is kept."""
+    monkeypatch.setattr(dataset, "_KNOWN_PARTS", kept)
+    found = open_dataset(FOLDER)
+    asked: list[int] = []
+    parts = found._parts
+
+    def noting(number: int) -> Iterator[Range]:
+        asked.append(number)
+        return parts(number)
+
+    monkeypatch.setattr(found, "_parts", noting)
+    server.reset()
+    images = []
+    for first in range(0, COUNT, 5):
+        found.expect(range(first, COUNT))
+        images += [found.sample(number).image for number in range(first, first + 5)]
+    assert images == [sample.image for sample in open_dataset(str(local / "archives"))]
+    assert sum(key.endswith(".tar") for key, _, _ in server.log) == 3
+    assert (asked == list(range(COUNT))) == (kept > COUNT)
 
 
 @pytest.mark.parametrize("is_announced", [True, False])

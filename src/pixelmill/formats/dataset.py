@@ -24,6 +24,7 @@ BytesColumn = Literal["image", "mask"]
 _SCHEMA_SAMPLES = 16
 _PIECE = 1 << 24
 _CLASS_BYTES = 1 << 24
+_KNOWN_PARTS = 1 << 14  # samples whose parts are kept, a few megabytes
 CLASSES = "classes.txt"  # the names of classes by label, one on each line
 
 
@@ -104,7 +105,20 @@ class Dataset(ABC):
         What was announced before and not read is withdrawn.
         """
         if any(map(storage.is_remote, self.index.paths[:1])):
-            self._ranges.expect(item for number in numbers for item in self._parts(number))
+            self._ranges.expect(item for number in numbers for item in self._known_parts(number))
+
+    def _known_parts(self, number: int) -> tuple[Range, ...]:
+        """Return what `_parts` yields. An announcement begins with what is left of the one before, so it is kept."""
+        known = self._parts_by_number
+        if number not in known:
+            if len(known) >= _KNOWN_PARTS:
+                known.clear()
+            known[number] = tuple(self._parts(number))
+        return known[number]
+
+    @cached_property
+    def _parts_by_number(self) -> dict[int, tuple[Range, ...]]:
+        return {}
 
     def expect_outlines(self, numbers: Iterable[int]) -> None:
         """Announce the samples whose outlines will be read, like `expect`."""
