@@ -19,6 +19,7 @@ from pixelmill.formats import columns, dataset
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.selection import Selection
+from pixelmill.storage import announced_reads
 from pixelmill.storage.options import using
 from pixelmill.storage.range_reader import RangeReader
 from pixelmill.storage.ranges import Range
@@ -35,6 +36,12 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
     create_images(folder / "classes", "i", 60, 50, COUNT, "jpg", 5, classes=3, workers=1)
     convert(folder / "classes", folder / "labeled", to="webdataset", samples_per_shard=PER_ARCHIVE, workers=1)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def no_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The images here are so small that skipping them takes longer than reading them."""
+    monkeypatch.setattr(announced_reads, "_GAP", 512)
 
 
 @pytest.fixture

@@ -186,7 +186,8 @@ def _collected(dataset: Dataset, items: Sequence[Item], lost: Lost, names: Seque
     columns = _columns(names)
     described = dataset.outline if "corners" in columns else dataset.description  # which may leave outlines out
     if columns and dataset.values_apart:
-        dataset.expect_outlines(item for item in items if not isinstance(item, RecordFault))
+        expect = dataset.expect_outlines if "corners" in columns else dataset.expect_descriptions
+        expect(item for item in items if not isinstance(item, RecordFault))
     for place, item in enumerate(items if columns else ()):
         rows: dict[str, Sequence[Label] | Array] = dict.fromkeys(columns, ())
         if not isinstance(item, RecordFault):

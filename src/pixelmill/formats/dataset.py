@@ -75,8 +75,8 @@ class Dataset(ABC):
         remarks: A line for everything that was found with the dataset and that samples do not show: annotations of
             other kinds, columns, files that are left out; and for what folders were taken for.
         is_recordio: Whether samples are RecordIO records, which the core reads itself.
-        values_apart: Whether labels and boxes of record files can be read without images: they are in the index, or in
-            members of their own.
+        values_apart: Whether labels and boxes of record files can be read without images: they are in the index, at the
+            beginnings of records, or in members of their own.
         part: Which part of a larger dataset this is, for caches; empty for all of it.
     """
 
@@ -104,8 +104,19 @@ class Dataset(ABC):
 
         What was announced before and not read is withdrawn.
         """
+        self._announce(numbers, self._known_parts)
+
+    def expect_outlines(self, numbers: Iterable[int]) -> None:
+        """Announce the samples whose outlines will be read, like `expect`."""
+        self._announce(numbers, self._outline_parts)
+
+    def expect_descriptions(self, numbers: Iterable[int]) -> None:
+        """Announce the samples whose descriptions will be read, like `expect`."""
+        self._announce(numbers, self._description_parts)
+
+    def _announce(self, numbers: Iterable[int], parts: Callable[[int], Iterable[Range]]) -> None:
         if any(map(storage.is_remote, self.index.paths[:1])):
-            self._ranges.expect(item for number in numbers for item in self._known_parts(number))
+            self._ranges.expect(item for number in numbers for item in parts(number))
 
     def _known_parts(self, number: int) -> tuple[Range, ...]:
         """Return what `_parts` yields. An announcement begins with what is left of the one before, so it is kept."""
@@ -119,13 +130,6 @@ class Dataset(ABC):
     @cached_property
     def _parts_by_number(self) -> dict[int, tuple[Range, ...]]:
         return {}
-
-    def expect_outlines(self, numbers: Iterable[int]) -> None:
-        """Announce the samples whose outlines will be read, like `expect`."""
-        if type(self).outline is Dataset.outline:  # which reads whole samples
-            self.expect(numbers)
-        elif any(map(storage.is_remote, self.index.paths[:1])):
-            self._ranges.expect(item for number in numbers for item in self._outline_parts(number))
 
     @cached_property
     def remote_stats(self) -> Sequence[storage.FileStat | OSError]:
@@ -146,10 +150,13 @@ class Dataset(ABC):
         path, offset = self.place(number)
         yield whole_file(path) if offset is None else Range(path, offset, int(self.index.lengths[number]))
 
-    def _outline_parts(self, number: int) -> Iterator[Range]:
-        """Yield what `outline` reads, in this order, unless it reads whole samples."""
-        del number
-        return iter(())
+    def _outline_parts(self, number: int) -> Iterable[Range]:
+        """Return what `outline` reads from files of samples, in this order."""
+        return self._known_parts(number) if type(self).outline is Dataset.outline else ()
+
+    def _description_parts(self, number: int) -> Iterable[Range]:
+        """Return what `description` reads from files of samples, in this order."""
+        return self._outline_parts(number) if type(self).description is Dataset.description else ()
 
     def outline(self, number: int) -> Sample:
         """Return a sample, without its image and mask if that is cheaper."""

@@ -67,6 +67,9 @@ class Selection(Dataset):
     def expect_outlines(self, numbers: Iterable[int]) -> None:
         self._dataset.expect_outlines(int(self._numbers[number]) for number in numbers)
 
+    def expect_descriptions(self, numbers: Iterable[int]) -> None:
+        self._dataset.expect_descriptions(int(self._numbers[number]) for number in numbers)
+
     def byte_ranges(self, what: BytesColumn) -> Index | None:
         found = self._dataset.byte_ranges(what)
         return self._selected(copied_ranges(self._dataset, what) if found is None else found)

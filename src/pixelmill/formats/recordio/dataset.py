@@ -18,6 +18,7 @@ from pixelmill.formats.recordio.records import Header, labels_of, unpack
 from pixelmill.formats.recordio.scan import cached_scan
 from pixelmill.formats.remote_records import keys_and_offsets
 from pixelmill.formats.sample import Sample, image_type, split_name
+from pixelmill.storage.ranges import Range
 
 _START = 256  # bytes that most headers fit into
 
@@ -32,6 +33,7 @@ class RecordIODataset(Dataset):
 
     format = "recordio"
     is_recordio = True
+    values_apart = True
 
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
@@ -78,6 +80,10 @@ class RecordIODataset(Dataset):
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         return self.sample(number) if header is None else self._described(number, header, b"")
+
+    def _description_parts(self, number: int) -> Sequence[Range]:
+        path, offset = self.place(number)
+        return [Range(path, offset or 0, min(int(self.index.lengths[number]), _START))]
 
     def size(self, number: int) -> int:
         return int(self.index.lengths[number])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -97,10 +97,9 @@ class WebDatasetDataset(Dataset):
     def has_mask(self, number: int) -> bool:
         return "mask" in _kinds(self._samples[number])
 
-    def _outline_parts(self, number: int) -> Iterator[Range]:
+    def _outline_parts(self, number: int) -> Sequence[Range]:
         members = _members(_small(_kinds(self._samples[number])))
-        if members:
-            yield Range(self.place(number)[0], *_extent(members))
+        return [Range(self.place(number)[0], *_extent(members))] if members else []
 
     def byte_ranges(self, what: BytesColumn) -> Index | None:
         found = [_kinds(group).get(what) for group in self._samples]
