@@ -273,6 +273,29 @@ def test_an_archive_that_is_not_the_one_of_its_index_is_noticed(server: Loopback
     assert found.sample(1).image
 
 
+def test_damaged_index_files_change_no_sample(server: LoopbackS3, local: Path) -> None:
+    """An index file that was changed at random gives the right samples, or an error."""
+    rng = np.random.default_rng(3)
+    expected = [vars(sample) for sample in open_dataset(str(local / "archives"))]
+    archive, key = "s3://data/archives/data-00001-of-00003.tar", "data/archives/data-00001-of-00003.idx"
+    whole = server.objects[key]
+    found_errors = 0
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for place in rng.integers(0, len(whole), rng.integers(1, 4)):
+            damaged[place] = rng.choice(np.frombuffer(b"0123456789. \nabc\xff", np.uint8))
+        server.put(key, bytes(damaged))
+        found = open_dataset(archive)
+        assert len(found) == PER_ARCHIVE
+        for number in range(PER_ARCHIVE):
+            try:
+                assert vars(found.sample(number)) == expected[PER_ARCHIVE + number]
+            except DataError as error:
+                found_errors += 1
+                assert error.events[0].kind in ("corrupt", "not_an_image")
+    assert 0 < found_errors < 60 * PER_ARCHIVE
+
+
 def test_an_archive_that_vanishes_is_one_error_for_a_sample(server: LoopbackS3) -> None:
     found = open_dataset(FOLDER)
     server.faults.gone.add("data/archives/data-00000-of-00003.tar")

@@ -96,5 +96,7 @@ def _row(path: str, number: int, fields: list[str], width: int) -> TarSample:
         if not all(is_count(text) for text in (offset, size)) or int(offset) % BLOCK:
             raise DataError(f"webdataset: {where} holds {offset[:20]!r} {size[:20]!r} instead of an offset and a size")
         name = fields[place + 3] if width == 4 else f"{number}.{extension}"
+        if split_name(name)[1] != extension:
+            raise DataError(f"webdataset: {where} holds the extension {extension[:20]!r} for {name[:200]!r}")
         members.append(Member(name, int(offset) - BLOCK, int(offset), int(size)))
     return TarSample(split_name(members[0].name)[0], tuple(members))
