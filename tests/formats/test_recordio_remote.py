@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loopback_s3 import LoopbackS3
+from remote_datasets import served
 
 from pixelmill import Pipeline, convert, fn
 from pixelmill.create import create_images
@@ -16,7 +17,6 @@ from pixelmill.formats.index import Ragged
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.selection import Selection
 from pixelmill.storage import announced_reads
-from pixelmill.storage.options import using
 
 COUNT = 30
 FOLDER = "s3://data/records"
@@ -32,10 +32,8 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def server(local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackS3]:
-    found = LoopbackS3()
-    found.put_folder("data", local)
     monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
-    with found.running(), using(found.options):
+    with served(local) as found:
         yield found
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from loopback_s3 import LoopbackS3
+from remote_datasets import served
 
 from pixelmill import Pipeline, convert, fn
 from pixelmill.create import create_images
@@ -20,7 +21,6 @@ from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.selection import Selection
 from pixelmill.storage import announced_reads
-from pixelmill.storage.options import using
 from pixelmill.storage.range_reader import RangeReader
 from pixelmill.storage.ranges import Range
 
@@ -46,10 +46,8 @@ def no_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server(local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackS3]:
-    found = LoopbackS3()
-    found.put_folder("data", local)
     monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
-    with found.running(), using(found.options):
+    with served(local) as found:
         yield found
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from loopback_s3 import LoopbackS3
 from peers import peer
 
 from pixelmill import Pipeline, convert, fn, tfrecord
@@ -18,6 +20,7 @@ from pixelmill.formats.tfrecord.index import open_files
 from pixelmill.formats.tfrecord.index_file import write_index as write_tfrecord_index
 from pixelmill.formats.webdataset.index_file import write_index as write_tar_index
 from pixelmill.formats.webdataset.scan import scan as scan_tar
+from pixelmill.storage.options import using
 
 fsspec = peer("fsspec")
 
@@ -49,6 +52,15 @@ def make(folder: Path) -> None:
     listed = [{"id": n, "file_name": name, "height": 32, "width": 24} for n, name in enumerate(names)]
     content = {"images": listed, "annotations": boxes, "categories": [{"id": 1, "name": "x"}]}
     (folder / "photos" / "coco.json").write_text(json.dumps(content))
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[LoopbackS3]:
+    """Serve the content of a folder as the bucket `data`; addresses in it need no options meanwhile."""
+    server = LoopbackS3()
+    server.put_folder("data", folder)
+    with server.running(), using(server.options):
+        yield server
 
 
 def upload(folder: Path) -> str:
