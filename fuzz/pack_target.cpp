@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../native/core/arena.h"
 #include "../native/core/codecs/jpeg.h"
 #include "../native/core/codecs/libjpeg_encoder.h"
 #include "../native/core/codecs/pack_writer.h"
@@ -114,7 +115,10 @@ struct Outcome {
 Outcome decoded(Bytes file, int denominator, uint64_t choice, uint64_t at_once = 0) {
     Outcome made;
     try {
-        static PackDecoder decoder;  // as threads keep one: what an image leaves in it must not show in the next
+        // As threads keep one of each: what an image leaves in them must not show in the next.
+        static Arena arena;
+        static PackDecoder decoder(arena);
+        arena.reset();
         decoder.open(file, limits);
         const auto scaled = [&](int64_t extent) { return (extent + denominator - 1) / denominator; };
         const int64_t rows = scaled(decoder.layout().frame.height), columns = scaled(decoder.layout().frame.width);
