@@ -34,7 +34,7 @@ struct Object {
 
 struct Reply {
     const char* status = "200 OK";
-    std::string text, tag;
+    std::string text = {}, tag = {};
 };
 
 inline std::string decoded(std::string_view text) {
