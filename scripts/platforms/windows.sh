@@ -65,7 +65,11 @@ build_core() {
 # The same sources for both systems, without sanitizers. The last line of each program has a hash of all it computed.
 build_programs() {
     windows="$build/core/libpixelmill_core.a -L$libraries/lib -ljpeg -lpng -lz -static"
-    linux_core=$(find build/cp3*-linux_* -name libpixelmill_core.a | head -1)
+    linux_core=$(find build -path 'build/cp3*-linux_*' -name libpixelmill_core.a | head -1)
+    if [ -z "$linux_core" ]; then
+        echo "windows.sh: there is no build for Linux to compare with; run 'make demo' first" >&2
+        exit 1
+    fi
     for name in jpeg encode pack decode tfrecord npy recordio example; do
         sources="fuzz/standalone.cpp fuzz/${name}_target.cpp"
         [ $name = decode ] && sources="$sources fuzz/decode_gate.cpp fuzz/builtin_seeds.cpp"
