@@ -150,12 +150,18 @@ class LoopbackS3:
         try:
             self._loop.run_forever()
         finally:
-            server.close()
-            for transport in list(self.connections):
-                transport.abort()
-            self._loop.run_until_complete(server.wait_closed())
-            self._loop.run_until_complete(asyncio.sleep(0))
+            self._loop.run_until_complete(self._end(server))
             self._loop.close()
+
+    async def _end(self, server: asyncio.Server) -> None:
+        server.close()
+        accepting = asyncio.all_tasks() - {asyncio.current_task()}
+        if accepting:  # clients that have no connection yet
+            await asyncio.wait(accepting, timeout=1)
+        for transport in list(self.connections):
+            transport.abort()
+        await server.wait_closed()
+        await asyncio.sleep(0)
 
 
 @dataclass(frozen=True)
