@@ -37,13 +37,28 @@ FaultKind kind_named(const std::string& name) {
 
 using Pixels = nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-// Called by a worker thread, which has no GIL.
+// Calls Python, and again if Ctrl-C interrupts it: the thread that waits for a quick batch works it out, and may be the
+// main thread. Then the signal is raised once more, for the program; it must not pass for a damaged sample.
+template <class Call>
+nb::object uninterrupted(const Call& call) {
+    for (bool interrupted = false;; interrupted = true) {
+        try {
+            nb::object made = call();
+            if (interrupted) PyErr_SetInterrupt();
+            return made;
+        } catch (const nb::python_error& error) {
+            if (!error.matches(PyExc_KeyboardInterrupt)) throw;
+        }
+    }
+}
+
+// Called by a thread that works on samples, which has no GIL.
 ExternalImage call_python(nb::handle decode, Bytes file, const ImageInfo& info, const ExternalAllocator& allocate) {
     const HeldGil gil;
     try {
         const nb::bytes data(reinterpret_cast<const char*>(file.data()), file.size());
-        const auto [pixels, kind, message] =
-            nb::cast<std::tuple<nb::object, std::string, std::string>>(decode(data, name_of(info.format)));
+        const auto [pixels, kind, message] = nb::cast<std::tuple<nb::object, std::string, std::string>>(
+            uninterrupted([&] { return decode(data, name_of(info.format)); }));
         if (pixels.is_none()) throw Fault(kind_named(kind), message);
         const auto array = nb::cast<Pixels>(pixels);
         ExternalImage image;
@@ -60,14 +75,14 @@ ExternalImage call_python(nb::handle decode, Bytes file, const ImageInfo& info, 
     }
 }
 
-// Called by a worker thread, which has no GIL.
+// Called by a thread that works on samples, which has no GIL.
 void call_webp(nb::handle round_trip, uint8_t* out, const WebpPixels& image, int quality) {
     const HeldGil gil;
     try {
         const auto size = static_cast<size_t>(image.height * image.width * 3);
         const nb::bytes data(reinterpret_cast<const char*>(image.data), size);
         const auto [pixels, kind, message] = nb::cast<std::tuple<nb::object, std::string, std::string>>(
-            round_trip(data, image.height, image.width, quality));
+            uninterrupted([&] { return round_trip(data, image.height, image.width, quality); }));
         if (pixels.is_none()) throw Fault(kind_named(kind), message);
         const auto array = nb::cast<Pixels>(pixels);
         if (array.nbytes() != size) throw Fault(FaultKind::corrupt, "WebP: the image changed its size");
