@@ -18,6 +18,7 @@ from pixelmill.create import create_images
 from pixelmill.errors import DataError
 from pixelmill.formats import columns, dataset
 from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.index import Ragged
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.selection import Selection
 from pixelmill.storage import announced_reads
@@ -59,6 +60,12 @@ def archive_bytes(server: LoopbackS3) -> int:
 def are_whole(server: LoopbackS3) -> bool:
     """Whether any archive was asked for as a whole."""
     return any(end - begin == len(server.objects[key]) for key, begin, end in server.log if key.endswith(".tar"))
+
+
+def labels(found: Dataset) -> Ragged:
+    column = columns.column_index(found, ["label", "image"]).columns["label"]
+    assert isinstance(column, Ragged)
+    return column
 
 
 def same(found: Dataset, expected: Dataset) -> bool:
@@ -162,8 +169,7 @@ def test_training_with_labels_reads_ranges(name: str, server: LoopbackS3, local:
 
 def test_a_part_of_a_dataset_reads_its_outlines_too(server: LoopbackS3) -> None:
     chosen = Selection(open_dataset(LABELED), np.array([3, 17]), "two")
-    found = columns.column_index(chosen, ["label", "image"]).columns
-    assert len(found["label"].starts) == 3  # type: ignore[union-attr]
+    assert len(labels(chosen).starts) == 3
     assert 0 < archive_bytes(server) < 20_000
 
 
@@ -191,12 +197,12 @@ def all_announced(server: LoopbackS3, announced: list[Range]) -> bool:
 
 def test_labels_are_read_ahead(server: LoopbackS3, announced: list[Range], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "CACHED_FROM", 1)
-    first = columns.column_index(open_dataset(LABELED), ["label"]).columns["label"]
-    assert set(first.rows.tolist()) == {0, 1, 2}  # type: ignore[union-attr]
+    first = labels(open_dataset(LABELED))
+    assert set(first.rows.tolist()) == {0, 1, 2}
     assert all_announced(server, announced)
     server.reset()
-    again = columns.column_index(open_dataset(LABELED), ["label"]).columns["label"]
-    assert np.array_equal(again.rows, first.rows)  # type: ignore[union-attr]
+    again = labels(open_dataset(LABELED))
+    assert np.array_equal(again.rows, first.rows)
     assert archive_bytes(server) <= 3 * (1024 + 1024)  # the labels come from the cache
     assert server.counts["HEAD"] == 0
 

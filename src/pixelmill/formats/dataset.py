@@ -81,8 +81,8 @@ class Dataset(ABC):
     """
 
     format: ClassVar[str]
-    is_recordio: ClassVar[bool] = False
-    values_apart: ClassVar[bool] = False
+    is_recordio: bool = False
+    values_apart: bool = False
     source: str
     index: Index
     faults: tuple[RecordFault, ...] = ()

@@ -36,7 +36,7 @@ class Selection(Dataset):
         self._numbers = numbers
         self.part = part
         self.format = dataset.format  # type: ignore[misc]  # that of the class for all other datasets
-        self.is_recordio, self.values_apart = dataset.is_recordio, dataset.values_apart  # type: ignore[misc]
+        self.is_recordio, self.values_apart = dataset.is_recordio, dataset.values_apart
         self.source = dataset.source
         self.index = self._selected(dataset.index)
         lost = f"{len(dataset.faults)} damaged pieces of the container belong to no split"
