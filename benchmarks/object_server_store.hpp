@@ -88,9 +88,10 @@ class Room {
 class Bucket {
    public:
     Bucket(const std::string& folder, std::string name) : name_(std::move(name)) {
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+        const auto links = std::filesystem::directory_options::follow_directory_symlink;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, links)) {
             if (!entry.is_regular_file()) continue;
-            add(std::filesystem::relative(entry.path(), folder).string(), entry.path());
+            add(entry.path().lexically_relative(folder).string(), entry.path());
             size_ += entry.file_size();
         }
     }

@@ -25,6 +25,8 @@ from typing import Any
 import machine
 import remote
 
+from pixelmill.benchmark.bench_report import spread
+
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "remote_jobs.json"
 RECIPE = "steps:\n- flip: {horizontal: 1}\n- brightness_contrast: {brightness: {uniform: [0.8, 1.2]}}\n"
@@ -98,11 +100,15 @@ def measured(job: str, data: Path, work: Path, *, workers: int, given: argparse.
     local, store = [], []
     counts: dict[str, Any] = {}
     equal = True
+    bucket = work / "bucket"  # what the job reads and nothing else: the server keeps its objects in memory
+    bucket.mkdir(exist_ok=True)
+    link = bucket / JOBS[job][1]
+    link.symlink_to(data / link.name)
     for number in range(given.rounds):
         shutil.rmtree(work / "local", ignore_errors=True)
         environment = {**os.environ, **STORE, "PIXELMILL_CACHE": str(work / f"cache-{number}")}
         local.append(run(job, str(data), str(work / "local"), environment, folder=work, workers=workers))
-        server, endpoint = remote.serve(remote.built(given.build), data, given.latency / 1000)
+        server, endpoint = remote.serve(remote.built(given.build), bucket, given.latency / 1000)
         try:
             remote.counted(endpoint)  # its start does not count
             environment["AWS_ENDPOINT_URL"] = endpoint
@@ -114,6 +120,7 @@ def measured(job: str, data: Path, work: Path, *, workers: int, given: argparse.
             server.wait()
         print(job, workers, local[-1], store[-1], counts, "equal" if same else "DIFFERENT", file=sys.stderr)
         equal = equal and same
+    link.unlink()
     medians = [statistics.median(seconds for seconds, _ in times) for times in (local, store)]
     return {
         "job": job,
@@ -122,6 +129,8 @@ def measured(job: str, data: Path, work: Path, *, workers: int, given: argparse.
         "local_seconds": round(medians[0], 2),
         "store_seconds": round(medians[1], 2),
         "of_local_speed": round(medians[0] / medians[1], 3),
+        "local_spread": spread(tuple(seconds for seconds, _ in local)),
+        "store_spread": spread(tuple(seconds for seconds, _ in store)),
         "local_processor_seconds": round(statistics.median(spent for _, spent in local), 2),
         "store_processor_seconds": round(statistics.median(spent for _, spent in store), 2),
         "same_bytes": equal,

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from loopback_s3 import Faults, LoopbackS3
 from remote_faults import KilledJob
@@ -244,12 +245,14 @@ def test_shards_use_the_memory_of_those_that_were_sent(
     server: LoopbackS3, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(upload_stream, "_BLOCK", 64)
-    taken: list[bytearray] = []  # kept, so that no other has the address of one
+    taken: list[object] = []  # kept, so that no other has the address of one
     take = upload_stream.Blocks.take
 
-    def noting(self: upload_stream.Blocks) -> bytearray:
-        taken.append(take(self))
-        return taken[-1]
+    def noting(self: upload_stream.Blocks) -> memoryview:
+        block = take(self)
+        assert isinstance(block.obj, np.ndarray)
+        taken.append(block.obj.base)
+        return block
 
     monkeypatch.setattr(upload_stream.Blocks, "take", noting)
     monkeypatch.setattr(output_stream, "_LARGE", 1)

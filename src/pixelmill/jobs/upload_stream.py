@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+import weakref
 from collections import deque
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from pixelmill.jobs.output_stream import FileRecord, OutputStream
 from pixelmill.jobs.storage import Finished
 
 _IN_MEMORY = 64 << 20  # bytes of a shard
 _BLOCK = 8 << 20  # the largest one
+Block = npt.NDArray[np.uint8]
 _GROWTH = 3  # a block has this many times the bytes before it, so that small files take little memory
 
 
@@ -23,24 +28,20 @@ class Blocks:
     """
 
     def __init__(self) -> None:
-        self._free: deque[bytearray] = deque()
+        self._free: deque[Block] = deque()
 
-    def take(self) -> bytearray:
-        """Return a block that nothing else refers to; what it holds is arbitrary."""
+    def take(self) -> memoryview:
+        """Return a block that nothing else refers to; what it holds is arbitrary.
+
+        When the last view of it is gone, the next file may have it.
+        """
         try:
-            return self._free.pop()
+            block = self._free.pop()
         except IndexError:
-            return bytearray(_BLOCK)
-
-    def give_back(self, block: object) -> None:
-        """Keep a block for the next file, unless something still reads it or it is none of ours."""
-        if not isinstance(block, bytearray) or len(block) != _BLOCK:
-            return
-        try:
-            block.append(block.pop())  # refused while there is a view of it
-        except BufferError:
-            return
-        self._free.append(block)
+            block = np.empty(_BLOCK, np.uint8)
+        lent = block[:]
+        weakref.finalize(lent, self._free.append, block).atexit = False
+        return lent.data
 
 
 class Memory:
@@ -95,7 +96,8 @@ class UploadStream(OutputStream):
     def release(self) -> None:
         """Let other files use the memory; the content is gone."""
         if self._kept is not None:
-            self._give_back(self._kept)
+            self._kept.clear()  # whoever else has the list has no views of the blocks either
+        self._free = memoryview(b"")
 
     def record(self, name: str) -> FileRecord:
         if self._kept is not None and self._durable:  # here and not while it grows: this runs beside the next shard
@@ -113,7 +115,6 @@ class UploadStream(OutputStream):
         else:
             kept, self._kept = self._kept, None
             self._leave_memory(kept)
-            self._give_back(kept)
             super()._put(data, owned=owned)
 
     def _keep(self, kept: list[memoryview], data: memoryview, *, owned: bool) -> None:
@@ -134,23 +135,17 @@ class UploadStream(OutputStream):
         while data:
             if not self._free:
                 size = max(_GROWTH * self._written, len(data))
-                self._free = memoryview(bytearray(size) if size < _BLOCK else self._memory.blocks.take())
+                self._free = np.empty(size, np.uint8).data if size < _BLOCK // 2 else self._memory.blocks.take()
                 kept.append(self._free[:0])
             count = min(len(data), len(self._free))
             self._free[:count] = data[:count]
             kept[-1] = memoryview(kept[-1].obj)[: len(kept[-1]) + count]
             self._free, data = self._free[count:], data[count:]
 
-    def _give_back(self, kept: list[memoryview]) -> None:
-        self._free = memoryview(b"")
-        blocks = [piece.obj for piece in kept]
-        kept.clear()  # whoever else has the list has no views of the blocks either
-        for block in blocks:
-            self._memory.blocks.give_back(block)
-
     def _leave_memory(self, kept: list[memoryview]) -> None:
         place = self._position
         self._memory.give_back(self._written)
+        self._free = memoryview(b"")
         self._written = self._position = 0
         super()._begin()
         for piece in kept:
