@@ -105,16 +105,18 @@ def measured(job: str, data: Path, work: Path, *, workers: int, given: argparse.
     link = bucket / JOBS[job][1]
     link.symlink_to(data / link.name)
     for number in range(given.rounds):
-        shutil.rmtree(work / "local", ignore_errors=True)
         environment = {**os.environ, **STORE, "PIXELMILL_CACHE": str(work / f"cache-{number}")}
         local.append(run(job, str(data), str(work / "local"), environment, folder=work, workers=workers))
+        expected = hashes(work / "local")
+        shutil.rmtree(work / "local")  # neither what it holds in memory nor what is still to be written
+        os.sync()  # should slow the other one down
         server, endpoint = remote.serve(remote.built(given.build), bucket, given.latency / 1000)
         try:
             remote.counted(endpoint)  # its start does not count
             environment["AWS_ENDPOINT_URL"] = endpoint
             store.append(run(job, "s3://data", "s3://data/out", environment, folder=work, workers=workers))
             counts = remote.counted(endpoint)
-            same = hashes(work / "local") == remote_hashes(endpoint, "out")
+            same = expected == remote_hashes(endpoint, "out")
         finally:
             server.terminate()
             server.wait()

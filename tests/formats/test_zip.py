@@ -26,6 +26,7 @@ from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import scan_cache, zip
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import Sample
+from pixelmill.formats.zip import checks
 from pixelmill.formats.zip.scan import cached_scan
 
 SCAN = sys.modules["pixelmill.formats.zip.scan"]  # `zip.scan` is the function
@@ -288,10 +289,10 @@ def test_a_hostile_member_is_refused_and_the_others_are_read(case: str) -> None:
 def test_bombs_are_refused_before_they_are_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     data = by_zipfile({"a/1.jpg": bytes(5 << 20), "a/2.jpg": b"x"})
     assert not scanned(data).faults
-    monkeypatch.setattr(SCAN, "ALLOWANCE", 1 << 20)
+    monkeypatch.setattr(checks, "ALLOWANCE", 1 << 20)
     found = scanned(data)
     assert [(fault.kind, "bomb" in fault.message) for fault in found.faults] == [("too_large", True)]
-    monkeypatch.setattr(SCAN, "LARGEST_MEMBER", 1 << 20)
+    monkeypatch.setattr(checks, "LARGEST_MEMBER", 1 << 20)
     assert "the limit is" in scanned(data).faults[0].message
 
 

@@ -45,6 +45,7 @@ def _copy(dataset: Dataset, what: BytesColumn, target: Path, stamp: tuple[int, i
     lost: dict[int, tuple[str, str]] = {}
     with cache.publishing(target) as new:
         with new.path.open("wb") as stream:
+            dataset.expect(range(len(dataset)))
             for number in range(len(dataset)):
                 content = b""
                 try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,11 +16,15 @@ from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.folder.names import implied_sample
 from pixelmill.formats.index import Index
 from pixelmill.formats.record_files import check_sources
+from pixelmill.formats.remote_folders import version_of
+from pixelmill.formats.remote_records import sizes_of
 from pixelmill.formats.sample import Sample
 from pixelmill.formats.zip.archive import Archive
 from pixelmill.formats.zip.frames import STORED
+from pixelmill.formats.zip.listed import ListedMember, listed
 from pixelmill.formats.zip.members import Member, unpacked
-from pixelmill.formats.zip.scan import cached_scan
+from pixelmill.formats.zip.scan import ZipScan, cached_scan
+from pixelmill.storage.ranges import Range
 
 
 class ZipDataset(Dataset):
@@ -35,13 +39,15 @@ class ZipDataset(Dataset):
     """
 
     format = "zip"
+    values_apart = True
 
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="zip")
-        self._paths = storage.local_paths(self._names)
+        stats = sizes_of(self._names)
         self._open = storage.OpenFiles()
-        scans = [cached_scan(path) for path in self._paths]
+        scans = storage.together(partial(_scanned, self._names, stats), range(len(stats)), wait=any(stats))
+        self._paths = [found.path for found in scans]
         for found in scans:
             wrong = [fault for fault in found.faults if fault.kind == "wrong_format" and not found.members]
             if wrong:
@@ -59,6 +65,10 @@ class ZipDataset(Dataset):
             np.array([item.image.header for item in self._items], np.int64),
             np.array([item.image.end - item.image.header for item in self._items], np.int64),
             names=self._names,
+            versions=[
+                version_of(stat) if stat is not None and path == name else ""
+                for path, name, stat in zip(self._paths, self._names, stats, strict=True)
+            ],
         )
 
     def sample(self, number: int) -> Sample:
@@ -73,6 +83,12 @@ class ZipDataset(Dataset):
             raise self.error(number, error.events[0].kind, error.events[0].message) from None
         return self._described(number, image, mask)
 
+    def _parts(self, number: int) -> Iterator[Range]:
+        item = self._items[number]
+        for member in (item.image, item.mask):
+            if member is not None:
+                yield Range(self._paths[item.archive], member.header, member.end - member.header)
+
     def outline(self, number: int) -> Sample:
         return self._described(number, b"", None)
 
@@ -80,9 +96,9 @@ class ZipDataset(Dataset):
         return self._items[number].mask is not None
 
     def byte_ranges(self, what: BytesColumn) -> Index | None:
-        """Return stored members; None if any is packed, or if masks are annotations."""
+        """Return stored members; None if any is packed or not looked at yet, or if masks are annotations."""
         members = [item.image if what == "image" else item.mask for item in self._items]
-        if any(member is not None and member.method != STORED for member in members):
+        if any(member and (member.method != STORED or isinstance(member, ListedMember)) for member in members):
             return None
         if what == "mask" and any("mask" in row for archive in self._archives for _, row in archive.rows.values()):
             return None
@@ -109,6 +125,8 @@ class ZipDataset(Dataset):
         return tuple(self._names)
 
     def _content(self, path: str, member: Member) -> bytes:
+        if isinstance(member, ListedMember):
+            return member.content(self._ranges.view(path, member.header, member.end - member.header))
         return unpacked(member, partial(self._open.read, path))
 
     def _described(self, number: int, image: bytes, mask: bytes | None) -> Sample:
@@ -116,3 +134,10 @@ class ZipDataset(Dataset):
         implied = implied_sample(item.name, self._labels[item.archive], image=image, mask=mask)
         where, row = self._archives[item.archive].rows.get(item.name, ("", None))
         return implied if row is None else apply_row(row, implied=implied, where=where)
+
+
+def _scanned(names: Sequence[str], stats: Sequence[storage.FileStat | None], number: int) -> ZipScan:
+    """List the members of an archive; one at an address is fetched if its central directory cannot be relied on."""
+    name, stat = names[number], stats[number]
+    found = None if stat is None else listed(name, stat.size)
+    return found or cached_scan(storage.local_path(name))

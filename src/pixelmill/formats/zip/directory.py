@@ -1,4 +1,4 @@
-"""Find the central directory of a zip archive by the end record at the end of the file."""
+"""The central directory of a zip archive, found by the end record at the end of the file."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from pixelmill.formats.zip.frames import (
     HEADER,
     LOCATOR64,
     LOCATOR64_FIELDS,
+    Header,
+    parse_entry,
 )
 
 _LONGEST_COMMENT = 0xFFFF
@@ -45,6 +47,21 @@ class Directory:
     entries: int
 
 
+@dataclass(frozen=True)
+class Damage:
+    """What is wrong with a central directory.
+
+    Attributes:
+        offset: Where the damage begins.
+        length: How many bytes of the directory are lost.
+        message: What it is.
+    """
+
+    offset: int
+    length: int
+    message: str
+
+
 def find_directory(read: Read, size: int) -> Directory:
     """Return the place of the central directory.
 
@@ -66,6 +83,24 @@ def find_directory(read: Read, size: int) -> Directory:
     if directory.size and read(directory.offset, len(ENTRY)) != ENTRY:
         raise LostDirectoryError("corrupt", "the central directory does not begin with an entry")
     return directory
+
+
+def read_entries(read: Read, directory: Directory) -> tuple[list[Header], Damage | None]:
+    """Return the entries of a central directory up to the first damage, and that."""
+    data = read(directory.offset, directory.size)
+    found: list[Header] = []
+    position = 0
+    while position < len(data):
+        entry = parse_entry(data, position)
+        if entry is None:
+            where = directory.offset + position
+            return found, Damage(where, len(data) - position, "an entry of the central directory is damaged")
+        found.append(entry)
+        position += entry.length
+    if len(found) != directory.entries:
+        text = f"the central directory declares {directory.entries} entries and has {len(found)}"
+        return found, Damage(directory.offset, 0, text)
+    return found, None
 
 
 def _end_record(read: Read, size: int) -> tuple[int, tuple[int, ...]]:

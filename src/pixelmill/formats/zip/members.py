@@ -56,11 +56,11 @@ def unpacked(member: Member, read: Callable[[int, int], bytes]) -> bytes:
     """
     data = read(member.offset, member.packed)
     if len(data) != member.packed:
-        raise _damaged(member, "truncated", f"{member.packed} bytes are declared, but only {len(data)} exist")
+        raise damaged(member, "truncated", f"{member.packed} bytes are declared, but only {len(data)} exist")
     if member.method == DEFLATED:
         data = _inflated(member, data)
     if zlib.crc32(data) != member.crc:
-        raise _damaged(member, "checksum", "the CRC-32 of the content does not match")
+        raise damaged(member, "checksum", "the CRC-32 of the content does not match")
     return data
 
 
@@ -70,12 +70,13 @@ def _inflated(member: Member, data: bytes) -> bytes:
         # One byte more than declared shows that there is more, without unpacking all of a bomb.
         content = stream.decompress(data, member.size + 1)
     except zlib.error as error:
-        raise _damaged(member, "corrupt", str(error)) from None
+        raise damaged(member, "corrupt", str(error)) from None
     if len(content) != member.size or not stream.eof or stream.unused_data:
-        raise _damaged(member, "corrupt", f"the content does not unpack to the declared {member.size} bytes")
+        raise damaged(member, "corrupt", f"the content does not unpack to the declared {member.size} bytes")
     return content
 
 
-def _damaged(member: Member, kind: FaultKind, message: str) -> DataError:
+def damaged(member: Member, kind: FaultKind, message: str) -> DataError:
+    """Return the error for a member that cannot be used."""
     text = f"{member.name}: {message}"
     return DataError(f"zip: {text}", (Event(kind, text, sample=0, epoch=0, offset=member.header),))

@@ -8,7 +8,7 @@ local headers.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -20,16 +20,15 @@ from pixelmill.formats import scan_cache
 from pixelmill.formats.faults import FaultKind, RecordFault
 from pixelmill.formats.index import Array
 from pixelmill.formats.sample import IMAGE_EXTENSIONS
-from pixelmill.formats.zip.directory import Directory, LostDirectoryError, find_directory
+from pixelmill.formats.zip.checks import RefusedError, check_readable, check_same, name_of
+from pixelmill.formats.zip.directory import LostDirectoryError, find_directory, read_entries
 from pixelmill.formats.zip.frames import (
     DEFLATED,
-    ENCRYPTED,
     HEADER,
     HEADER_FIELDS,
     SIZES_FOLLOW,
     STORED,
     Header,
-    parse_entry,
     parse_header,
 )
 from pixelmill.formats.zip.members import ALLOWANCE, LARGEST_MEMBER, RATIO, Member
@@ -37,7 +36,7 @@ from pixelmill.storage.file_names import is_plain
 from pixelmill.storage.local import open_binary
 
 _CHUNK = 1 << 16
-_LONGEST_HEADER = HEADER_FIELDS.size + 2 * 0xFFFF
+LONGEST_HEADER = HEADER_FIELDS.size + 2 * 0xFFFF
 _USUAL_HEADER = 256  # bytes that most headers fit into, read at once
 
 
@@ -58,12 +57,6 @@ class ZipScan:
     folders: tuple[str, ...]
     faults: tuple[RecordFault, ...]
     complete: bool = True
-
-
-class _RefusedError(Exception):
-    def __init__(self, kind: FaultKind, message: str) -> None:
-        super().__init__(message)
-        self.kind: FaultKind = kind
 
 
 def scan(path: str | Path, *, stream: BinaryIO | None = None) -> ZipScan:
@@ -148,8 +141,12 @@ class _Scanner:
         except LostDirectoryError as lost:
             self._scan_headers(lost)
             return self._result(complete=False)
-        for entry in self._entries(directory):
+        found, damage = read_entries(self._bytes, directory)
+        for entry in found:
             self._add(entry, limit=directory.offset)
+            self.entries += 1
+        if damage is not None:
+            self._fault(damage.offset, damage.length, "corrupt", damage.message)
         self._refuse_overlaps()
         return self._result(complete=True)
 
@@ -166,39 +163,22 @@ class _Scanner:
     def _fault(self, offset: int, length: int, kind: FaultKind, message: str) -> None:
         self.faults.append(RecordFault(self.path, self.entries, offset, length, kind, message))
 
-    def _entries(self, directory: Directory) -> Iterator[Header]:
-        """Yield the entries of the central directory, and check that it holds as many as it declares."""
-        data = self._bytes(directory.offset, directory.size)
-        position = 0
-        while position < len(data):
-            entry = parse_entry(data, position)
-            if entry is None:
-                where = directory.offset + position
-                self._fault(where, len(data) - position, "corrupt", "an entry of the central directory is damaged")
-                return
-            yield entry
-            position += entry.length
-            self.entries += 1
-        if self.entries != directory.entries:
-            text = f"the central directory declares {directory.entries} entries and has {self.entries}"
-            self._fault(directory.offset, 0, "corrupt", text)
-
     def _add(self, entry: Header, *, limit: int) -> None:
         """Take the member that an entry describes, if its local header agrees and nothing speaks against it."""
         try:
-            name = _name(entry)
+            name = name_of(entry)
             if name.endswith("/"):
                 self.folders.append(name)
                 return
             local = self._local_header(entry.offset) if entry.offset < limit else None
             if local is None:
-                raise _RefusedError("corrupt", f"{name!r} has no local header at byte {entry.offset}")
-            _compare(name, entry, local)
+                raise RefusedError("corrupt", f"{name!r} has no local header at byte {entry.offset}")
+            check_same(name, entry, local)
             offset = entry.offset + local.length
             if entry.packed > limit - offset:
-                raise _RefusedError("truncated", f"{name!r} reaches past the beginning of the central directory")
-            _check(name, entry)
-        except _RefusedError as refused:
+                raise RefusedError("truncated", f"{name!r} reaches past the beginning of the central directory")
+            check_readable(name, entry)
+        except RefusedError as refused:
             begin = min(entry.offset, limit)
             length = min(HEADER_FIELDS.size + len(entry.name) + entry.packed, limit - begin)
             self._fault(begin, _lost_length(entry.name, length), refused.kind, str(refused))
@@ -207,7 +187,7 @@ class _Scanner:
 
     def _local_header(self, offset: int) -> Header | None:
         start = self._bytes(offset, _USUAL_HEADER)
-        return parse_header(start) or parse_header(self._bytes(offset, _LONGEST_HEADER))
+        return parse_header(start) or parse_header(self._bytes(offset, LONGEST_HEADER))
 
     def _scan_headers(self, lost: LostDirectoryError) -> None:
         """Walk from local header to local header, as far as sizes are known, and search for the next one else."""
@@ -236,12 +216,12 @@ class _Scanner:
 
     def _add_recovered(self, begin: int, local: Header) -> None:
         try:
-            name = _name(local)
+            name = name_of(local)
             if name.endswith("/"):
                 self.folders.append(name)
                 return
-            _check(name, local)
-        except _RefusedError as refused:
+            check_readable(name, local)
+        except RefusedError as refused:
             self._fault(begin, _lost_length(local.name, local.length + local.packed), refused.kind, str(refused))
             return
         offset = begin + local.length
@@ -291,35 +271,3 @@ def _lost_length(name: bytes, length: int) -> int:
     """Return the length of a fault: that of an image counts, since readers keep the place of a lost sample."""
     ending = name.rpartition(b".")[2].lower().decode("ascii", "replace")
     return max(length, 1) if ending in IMAGE_EXTENSIONS else 0
-
-
-def _name(header: Header) -> str:
-    try:
-        name = header.name.decode("utf-8")
-    except UnicodeDecodeError:
-        name = header.name.decode("cp437")  # what the format says about names without the UTF-8 flag
-    if not is_plain(name.removesuffix("/")):
-        raise _RefusedError("corrupt", f"the name {name[:80]!r} cannot be a file below a folder")
-    return name
-
-
-def _compare(name: str, entry: Header, local: Header) -> None:
-    same = entry.name == local.name and entry.method == local.method and not (entry.flags ^ local.flags) & ENCRYPTED
-    if not local.flags & SIZES_FOLLOW:  # else they follow the content, and the header has zeros
-        same = same and (entry.crc, entry.packed, entry.size) == (local.crc, local.packed, local.size)
-    if not same:
-        raise _RefusedError("corrupt", f"the central directory and the local header of {name!r} differ")
-
-
-def _check(name: str, header: Header) -> None:
-    if header.flags & ENCRYPTED:
-        raise _RefusedError("unsupported", f"{name!r} is encrypted")
-    if header.method not in (STORED, DEFLATED):
-        raise _RefusedError("unsupported", f"{name!r} is packed with method {header.method}; store or deflate it")
-    if header.method == STORED and header.packed != header.size:
-        raise _RefusedError("corrupt", f"{name!r} is stored with {header.packed} bytes and declares {header.size}")
-    if header.size > LARGEST_MEMBER:
-        raise _RefusedError("too_large", f"{name!r} has {header.size} bytes; the limit is {LARGEST_MEMBER}")
-    if header.size > RATIO * header.packed + ALLOWANCE:
-        text = f"{name!r} expands from {header.packed} to {header.size} bytes; it is taken for a bomb"
-        raise _RefusedError("too_large", text)
