@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import DataError
 from pixelmill.formats.annotations import apply_row, decode_row
 from pixelmill.formats.dataset import Dataset
@@ -18,6 +20,7 @@ from pixelmill.formats.parquet.files import TableFile, is_image_type, names_of, 
 from pixelmill.formats.record_files import check_sources, stem
 from pixelmill.formats.sample import Label, Sample, image_type, parse_label, split_name
 from pixelmill.formats.splits import split_in
+from pixelmill.storage.ranges import Range
 
 OWN = "pixelmill"  # our column: a row of annotations
 _IMAGES = ("image", "img", "jpg", "png", "picture", "pixel_values", "bytes")
@@ -45,6 +48,7 @@ class ParquetDataset(Dataset):
     """
 
     format = "parquet"
+    values_apart = True
 
     def __init__(
         self,
@@ -56,7 +60,7 @@ class ParquetDataset(Dataset):
     ) -> None:
         self.source = source
         self._names = check_sources(files, format="parquet")
-        self._files = [open_table(path) for path in self._names]
+        self._files = storage.together(open_table, self._names, wait=any(map(storage.is_remote, self._names)))
         first = self._files[0]
         for file in self._files[1:]:
             if list(file.columns) != list(first.columns):
@@ -65,27 +69,34 @@ class ParquetDataset(Dataset):
         self._label = self._label_column(first, label_column)
         taken = {self._image, self._mask, self._label, OWN}
         self._others = [name for name in first.columns if name not in taken]
+        self._describing = [name for name in (self._label, OWN) if name and name in first.columns]
+        self._all = [name for name in (self._image, self._mask, *self._others) if name] + self._describing
         self._classes = names_of(first.features, self._label or "") or self._text_classes()
         self._numbers = {name: number for number, name in enumerate(self._classes)}
         self._groups, self.index = _index(self._files)
-        self._kept = _LastGroup()
+        self._kept, self._kept_described = _LastGroup(), _LastGroup()
         if self._others:
             self.remarks = (f"the columns {', '.join(self._others[:8])} are kept as features of samples",)
 
     def sample(self, number: int) -> Sample:
-        row = self._row(number)
+        row = self._row(number, self._all, self._kept)
         image, path = _content(row[self._image])
         if image is None:
             raise self.error(number, "not_an_image", f"the column {self._image!r} holds no bytes")
         return self._described(number, row, image, path)
 
+    def description(self, number: int) -> Sample:
+        return self._described(number, self._row(number, self._describing, self._kept_described), b"", None)
+
     def _described(self, number: int, row: Mapping[str, Any], image: bytes, path: str | None) -> Sample:
         file, place = int(self.index.files[number]), self._place(number)
         unnamed = (f"{stem(self._names[file])}-{place:08d}", image_type(image) or "bin")
         key, extension = split_name(path) if path else unnamed
-        mask, _ = _content(row[self._mask]) if self._mask is not None else (None, None)
+        mask, _ = _content(row.get(self._mask)) if self._mask is not None else (None, None)
         labels = self._labels(number, row.get(self._label or ""))
-        extra = {f"column/{name}": bytes_feature(_bytes(row[name])) for name in self._others if row[name] is not None}
+        extra = {
+            f"column/{name}": bytes_feature(_bytes(row[name])) for name in self._others if row.get(name) is not None
+        }
         implied = Sample(
             key,
             image,
@@ -107,14 +118,37 @@ class ParquetDataset(Dataset):
         return self._classes[label] if isinstance(label, int) and 0 <= label < len(self._classes) else None
 
     def expect(self, numbers: Iterable[int]) -> None:
-        """Do nothing: files at addresses are fetched when they are opened."""
+        self._announce_groups(numbers, self._all, self._kept)
+
+    def expect_outlines(self, numbers: Iterable[int]) -> None:
+        self._announce_groups(numbers, self._all, self._kept)
+
+    def expect_descriptions(self, numbers: Iterable[int]) -> None:
+        self._announce_groups(numbers, self._describing, self._kept_described)
+
+    def _announce_groups(self, numbers: Iterable[int], columns: Sequence[str], kept: _LastGroup) -> None:
+        """Announce the groups of rows, each once for all rows that are read from it one after another."""
+        if all(file.remote is None for file in self._files):
+            return
+        groups = (key for key, _ in groupby(tuple(self._groups[number, :2].tolist()) for number in numbers))
+        last = kept.group[0] if kept.group else None
+        self._ranges.expect(
+            part
+            for place, (file, group) in enumerate(groups)
+            for part in self._parts_of(file, group, columns)
+            if place or (file, group) != last  # the group that was read last is still there
+        )
+
+    def _parts_of(self, file: int, group: int, columns: Sequence[str]) -> Sequence[Range]:
+        remote = self._files[file].remote
+        return remote.parts(group, columns) if remote is not None else ()
 
     def size(self, number: int) -> int:
         return int(self.index.lengths[number])
 
     def raw(self, number: int) -> bytes | None:
         try:
-            return _content(self._row(number)[self._image])[0]
+            return _content(self._row(number, self._all, self._kept)[self._image])[0]
         except DataError:
             return None
 
@@ -135,24 +169,31 @@ class ParquetDataset(Dataset):
         file = int(self.index.files[number])
         return number - int(np.searchsorted(self.index.files, file))
 
-    def _row(self, number: int) -> dict[str, Any]:
+    def _row(self, number: int, columns: Sequence[str], last: _LastGroup) -> dict[str, Any]:
         """Return the values of a row; its group is read once, if rows are read in order."""
         file, group, within = self._groups[number].tolist()
-        kept = self._kept.group
+        kept = last.group
         if kept is None or kept[0] != (file, group):
-            columns = [name for name in (self._image, self._mask, self._label, *self._others) if name]
-            columns += [OWN] if OWN in self._files[file].columns else []
             try:
-                kept = ((file, group), self._files[file].reader(group, dict.fromkeys(columns)))
+                kept = ((file, group), self._table(file, group, columns))
             except (pyarrow(self.source).ArrowException, OSError) as error:
                 raise self.error(number, "corrupt", str(error).partition("\n")[0]) from None
-            self._kept.group = kept
+            last.group = kept
         try:
             (row,) = kept[1].slice(within, 1).to_pylist()
         except (pyarrow(self.source).ArrowException, ValueError) as error:  # text that is not UTF-8
             raise self.error(number, "corrupt", str(error).partition("\n")[0]) from None
         found: dict[str, Any] = row
         return found
+
+    def _table(self, file: int, group: int, columns: Sequence[str]) -> Any:
+        """Read some columns of a group of rows."""
+        opened = self._files[file]
+        if opened.remote is None:
+            return opened.reader(group, columns)
+        parts = opened.remote.parts(group, columns)
+        pieces = [(part.offset, self._ranges.view(part.path, part.offset, part.length)) for part in parts]
+        return opened.remote.table(group, columns, pieces)
 
     def _image_columns(self, file: TableFile, wanted: str | None) -> tuple[str, str | None]:
         possible = [name for name, kind in file.columns.items() if is_image_type(pyarrow(file.path), kind)]
@@ -181,10 +222,11 @@ class ParquetDataset(Dataset):
         if not (types.is_string(kind) or types.is_large_string(kind)):
             return ()
         found: set[str] = set()
-        for file in self._files:
-            for group in range(len(file.groups)):
-                values = file.reader(group, [self._label]).column(self._label)
-                found.update(value for value in values.unique().to_pylist() if value)
+        places = [(number, group) for number, file in enumerate(self._files) for group in range(len(file.groups))]
+        self._ranges.expect(part for place in places for part in self._parts_of(*place, [self._label]))
+        for place in places:
+            values = self._table(*place, [self._label]).column(self._label)
+            found.update(value for value in values.unique().to_pylist() if value)
         return tuple(sorted(found))
 
     def _labels(self, number: int, value: Any) -> tuple[Label, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pixelmill import storage
 from pixelmill.errors import DataError, MissingDependency
+from pixelmill.formats.parquet.remote import RemoteGroups, Windows
 
 PARQUET, ARROW, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 _MOST_COLUMNS = 10_000
@@ -36,6 +37,7 @@ class TableFile:
         columns: The type of each column.
         features: What Hugging Face datasets say about columns, by name.
         reader: Reads a group: `reader(group, columns)` returns a table.
+        remote: Reads groups of a file at an address instead.
         base: The folder that a relative path starts from.
     """
 
@@ -46,6 +48,7 @@ class TableFile:
     columns: Mapping[str, Any]
     features: Mapping[str, Any] = field(default_factory=dict)
     reader: Any = None
+    remote: RemoteGroups | None = None
     base: str = ""
 
     def __reduce__(self) -> tuple[Callable[[str, str], TableFile], tuple[str, str]]:
@@ -56,16 +59,21 @@ class TableFile:
 def open_table(path: str, base: str = "") -> TableFile:
     """Open a file. Raises DataError if it is damaged.
 
+    Of a Parquet file at an address, only the description at its end is read; an Arrow file is fetched.
+
     Args:
         path: The file.
         base: The folder that a relative path starts from; the working folder of this moment if empty.
     """
     module = pyarrow(path)
-    local = storage.local_path(storage.anchored(path, base))
     try:
-        if storage.read_start(path, 6, base=base).startswith(PARQUET):
-            return replace(_parquet(module, path, local), base=base or storage.working_folder())
-        return replace(_arrow(module, path, local), base=base or storage.working_folder())
+        found = _remote(module, path) if storage.is_remote(path) else None
+        if found is not None:
+            return found
+        is_parquet = storage.read_start(path, 6, base=base).startswith(PARQUET)
+        local = storage.local_path(storage.anchored(path, base))
+        opened = _parquet(module, path, local) if is_parquet else _arrow(module, path, local)
+        return replace(opened, base=base or storage.working_folder())
     except (module.ArrowException, OSError, ValueError, TypeError) as error:
         first = str(error).partition("\n")[0]
         raise DataError(f"parquet: {path} cannot be read: {first}") from None
@@ -73,6 +81,20 @@ def open_table(path: str, base: str = "") -> TableFile:
 
 def _parquet(module: Any, path: str, local: str) -> TableFile:
     file = module.parquet.ParquetFile(local, page_checksum_verification=True)
+    return _table(path, file, reader=lambda group, columns: file.read_row_group(group, columns=list(columns)))
+
+
+def _remote(module: Any, path: str) -> TableFile | None:
+    """Open a file at an address; return None for an Arrow file."""
+    size = storage.stat(path).size
+    source = Windows(path, size)
+    if not source.read_end().endswith(PARQUET) and not storage.read_start(path, 6).startswith(PARQUET):
+        return None
+    file = module.parquet.ParquetFile(source)
+    return _table(path, file, remote=RemoteGroups(module, path, size, file.metadata))
+
+
+def _table(path: str, file: Any, **how: Any) -> TableFile:
     about = file.metadata
     groups = [about.row_group(number) for number in range(about.num_row_groups)]
     if about.num_columns > _MOST_COLUMNS:
@@ -84,7 +106,7 @@ def _parquet(module: Any, path: str, local: str) -> TableFile:
         tuple(group.total_byte_size for group in groups),
         dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True)),
         _features(file.schema_arrow.metadata),
-        lambda group, columns: file.read_row_group(group, columns=list(columns)),
+        **how,
     )
 
 
@@ -104,7 +126,7 @@ def _arrow(module: Any, path: str, local: str) -> TableFile:
         tuple(batch.nbytes for batch in batches),
         dict(zip(file.schema.names, file.schema.types, strict=True)),
         _features(file.schema.metadata),
-        lambda group, columns: batches[group].select(list(columns)),
+        reader=lambda group, columns: batches[group].select(list(columns)),
     )
 
 
