@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from dataset_cases import encoded, plain_samples, write
 from peers import peer
 
 from pixelmill.errors import DataError
+from pixelmill.formats import column_copy, columns
 from pixelmill.formats.parquet import writer
 from pixelmill.formats.registry import open_dataset
 
@@ -87,3 +89,18 @@ def test_several_files_need_the_same_columns(tmp_path: Path) -> None:
         table(tmp_path / f"{number}.parquet", image=IMAGES, **{name: [0, 1, 2]})
     with pytest.raises(DataError, match="have different columns; open them one by one"):
         open_dataset(tmp_path)
+
+
+@pytest.mark.parametrize("is_large", [True, False])
+def test_it_is_said_that_images_are_copied(
+    is_large: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
+    path = table(tmp_path / "x.parquet", image=IMAGES)
+    monkeypatch.setattr(column_copy, "_LARGE", path.stat().st_size + (not is_large))
+    with caplog.at_level(logging.WARNING, "pixelmill"):
+        for _ in range(2):  # the second time it is there
+            columns.column_index(open_dataset(path), ["image"])
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == is_large
+    assert not messages or (f"{path} (" in messages[0] and "the images are copied into the cache first" in messages[0])

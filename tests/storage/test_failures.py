@@ -24,6 +24,7 @@ class GenericError(Exception):
         ("400 Bad Request", "AuthorizationHeaderMalformed", OSError, "another region; set AWS_REGION"),
         ("400 Bad Request", "InvalidRequest", OSError, "refuses the request: 400 InvalidRequest"),
         ("416 Range", "InvalidRange", OSError, "ends before"),
+        ("412 Precondition Failed", "PreconditionFailed", OSError, "has changed since it was looked at"),
     ],
 )
 def test_final_errors_say_what_to_do(status: str, code: str, kind: type[OSError], text: str) -> None:

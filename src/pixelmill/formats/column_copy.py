@@ -13,11 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from pixelmill import storage
+from pixelmill.amounts import size_text
 from pixelmill.errors import DataError
 from pixelmill.formats import index_cache
 from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.index import Array, Index
+from pixelmill.log import log
 from pixelmill.storage import cache
+
+_LARGE = 1 << 30  # bytes of a dataset whose copy takes a while
 
 
 def copied_ranges(dataset: Dataset, what: BytesColumn) -> Index:
@@ -43,6 +47,9 @@ def first_event(error: DataError) -> tuple[str, str]:
 def _copy(dataset: Dataset, what: BytesColumn, target: Path, stamp: tuple[int, int]) -> Index:
     lengths: list[int] = []
     lost: dict[int, tuple[str, str]] = {}
+    if stamp[0] >= _LARGE:
+        text = "pixelmill: %s (%s): the %ss are copied into the cache first, because they cannot be read where they are"
+        log.warning(text, dataset.source, size_text(stamp[0]), what)
     with cache.publishing(target) as new:
         with new.path.open("wb") as stream:
             dataset.expect(range(len(dataset)))

@@ -62,6 +62,8 @@ def explained(error: BaseException, path: str) -> OSError:
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     if status == 416:
         return OSError(errno.EINVAL, "the file ends before the bytes that were asked for", path)
+    if status == 412:
+        return OSError(errno.EIO, "the file has changed since it was looked at; open the dataset again", path)
     if isinstance(error, (IsADirectoryError, NotADirectoryError, FileExistsError)):
         return type(error)(error.errno or errno.EIO, error.strerror or text[:_LONGEST], path)
     if isinstance(error, OSError):
