@@ -244,7 +244,7 @@ def dataset(
     (float32, (n, 4, 2): x and y of the corners of each box, which may be an oriented one, as fractions of the size).
 
     Args:
-        path: A folder, a file, a pattern such as `train-*.tfrecord`, or several files.
+        path: A folder, a file, a pattern such as `train-*.tfrecord` or `{000..146}.tar`, or several files.
         columns: The columns to return; `image` and `label` if None.
         format: The container, as for `convert --from`; recognized by its content if None.
         split: The subset to read, such as `train`: the samples that belong to it, the folder of this name, or the files

@@ -39,7 +39,8 @@ def open_dataset(
     """Open a dataset and recognize its container by its content.
 
     Args:
-        source: A folder, a file, a pattern such as `train-*.tfrecord`, an address for fsspec, or several files.
+        source: A folder, a file, a pattern such as `train-*.tfrecord` or `{000..146}.tar`, an address for fsspec, or
+            several files.
         format: One of `FORMATS`; raises DataError if the content is something else.
         split: The subset to open, such as `train`; see `selection.open_split`.
         root: For lists: the folder that paths are relative to.

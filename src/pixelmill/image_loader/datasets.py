@@ -143,7 +143,8 @@ def open_dataset(
     """Open a dataset and recognize its container by its content.
 
     Args:
-        source: A folder, a file, a pattern such as `train-*.tfrecord`, an address for fsspec, or several files.
+        source: A folder, a file, a pattern such as `train-*.tfrecord` or `{000..146}.tar`, an address for fsspec, or
+            several files.
         format: One of the containers that `convert` knows; raises DataError if the content is something else.
         split: A part of the dataset such as `"train"`: the samples that belong to it, the folder of this name, or the
             files that begin with it.

@@ -14,6 +14,7 @@ from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 from pixelmill.storage import local, remote
+from pixelmill.storage.braces import expanded
 from pixelmill.storage.local import FileStat
 from pixelmill.storage.system import WINDOWS, with_slashes
 
@@ -161,14 +162,22 @@ def _walk_remote(root: str, below: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def matching(pattern: str) -> list[str]:
-    """Return the files that match a pattern with `*`, sorted; the path itself if it is not a pattern."""
-    if not glob.has_magic(pattern):
+    """Return the files that a pattern stands for; the path itself if it is not a pattern.
+
+    `*` and `?` stand for the files that exist, sorted; `{000..146}` and `{a,b}` for names in this order, which
+    servers without listings need.
+    """
+    if not is_remote(pattern) and os.path.lexists(pattern):  # a file or folder whose name has brackets
         return [pattern]
-    if is_remote(pattern):
-        return remote.matching(pattern)
-    if os.path.lexists(pattern):  # a file or folder whose name has brackets
-        return [pattern]
-    return sorted(map(with_slashes, glob.glob(pattern)), key=os.fsencode)  # noqa: PTH207
+    found: list[str] = []
+    for name in expanded(pattern):
+        if not glob.has_magic(name):
+            found.append(name)
+        elif is_remote(name):
+            found += remote.matching(name)
+        else:
+            found += sorted(map(with_slashes, glob.glob(name)), key=os.fsencode)  # noqa: PTH207
+    return found
 
 
 def local_path(path: str) -> str:
