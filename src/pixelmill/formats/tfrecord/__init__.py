@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from pixelmill import _core
+from pixelmill.errors import ArgumentError
 from pixelmill.formats.format import Fields, Format
 from pixelmill.formats.tfrecord.dataset import TFRecordDataset
 from pixelmill.formats.tfrecord.frames import FRAME, HEAD, RECORD_BYTES, TAIL, RecordWriter, frame
 from pixelmill.formats.tfrecord.index_file import misfit, read_index, write_index
 from pixelmill.formats.tfrecord.records import payload, payload_view, read_record, read_records
-from pixelmill.formats.tfrecord.scan import scan, scan_bytes
+from pixelmill.formats.tfrecord.scan import is_gzip, scan, scan_bytes
 from pixelmill.formats.tfrecord.writer import TFRecordWriter
 
 __all__ = [
@@ -38,6 +39,8 @@ def _sniff(start: bytes) -> bool:
 
 
 def _write_index(path: str, target: Path) -> None:
+    if is_gzip(path):
+        raise ArgumentError(f"index: {path} is a gzip file, which cannot be read from the middle; unpack it first")
     write_index(str(target), scan(path).index)
 
 

@@ -47,7 +47,7 @@ def scan(path: str, *, verify: bool = False, record_bytes: int = RECORD_BYTES) -
     Returns:
         The index of intact frames, and what is lost. For a gzip file, it is the index of an unpacked copy.
     """
-    if _is_gzip(path):
+    if is_gzip(path):
         copy = gzip_copy.unpacked(path)
         found = scan(copy.path, verify=verify, record_bytes=record_bytes)
         faults = [replace(fault, path=path) for fault in found.faults]
@@ -67,7 +67,7 @@ def scan_bytes(data: bytes, *, name: str = "bytes", verify: bool = False, record
     return _scan(name, *_core.scan_tfrecord_bytes(data, verify, record_bytes), data[:512])
 
 
-def _is_gzip(path: str) -> bool:
+def is_gzip(path: str) -> bool:
     """Whether a file begins like a gzip file, and not with the head of a record that happens to look like one."""
     try:
         with open_binary(path) as file:
