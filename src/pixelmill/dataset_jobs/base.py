@@ -84,8 +84,9 @@ class DatasetJob(Job):
     def inputs(self) -> Iterable[InputFile]:
         """All files of the dataset; a missing one counts as empty, and is reported when it is read."""
         base = self.source if isinstance(self.source, str) else ""
-        files = self.dataset.files
-        for path, stat in zip(files, self.dataset.remote_stats or storage.stats(files), strict=True):
+        files, known = self.dataset.files, self.dataset.remote_stats
+        stats = map(known.__getitem__, files) if known else storage.stats(files)
+        for path, stat in zip(files, stats, strict=True):
             found = storage.FileStat(0, 0) if isinstance(stat, OSError) else stat
             yield InputFile(path.removeprefix(base).lstrip("/"), found.size, found.modified)
 

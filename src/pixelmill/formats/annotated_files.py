@@ -16,7 +16,6 @@ from pixelmill.formats.file_index import whole_files
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, split_name
 from pixelmill.formats.splits import is_split
-from pixelmill.storage.announced_reads import whole_file
 from pixelmill.storage.file_names import is_writable
 from pixelmill.storage.ranges import Range
 
@@ -122,9 +121,9 @@ class AnnotatedFiles(Dataset):
     def _parts(self, number: int) -> Iterator[Range]:
         image = self._images[number]
         if image.fault is None:
-            yield whole_file(image.path)
+            yield self._whole_file(image.path)
             if image.mask:
-                yield whole_file(image.mask)
+                yield self._whole_file(image.mask)
 
     def outline(self, number: int) -> Sample:
         image = self._images[number]
@@ -151,7 +150,7 @@ class AnnotatedFiles(Dataset):
         image = self._images[number]
         if image.fault is not None:
             raise self.error(number, "io", image.fault)
-        return storage.stat(image.path, base=self.index.base).size
+        return self._file_size(image.path)
 
     def raw(self, number: int) -> bytes | None:
         return None if self._images[number].fault else super().raw(number)

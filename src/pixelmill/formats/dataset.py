@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import TracebackType
@@ -132,12 +132,26 @@ class Dataset(ABC):
         return {}
 
     @cached_property
-    def remote_stats(self) -> Sequence[storage.FileStat | OSError]:
+    def remote_stats(self) -> Mapping[str, storage.FileStat | OSError]:
         """What listings say of `files`, so that none of them is asked for its size; nothing for files of this machine.
 
         Read inside of `keeping_listings`, after the dataset was opened there, it needs no further request.
         """
-        return list(storage.stats(self.files)) if any(map(storage.is_remote, self.index.paths[:1])) else ()
+        if not any(map(storage.is_remote, self.index.paths[:1])):
+            return {}
+        return dict(zip(self.files, storage.stats(self.files), strict=True))
+
+    def _file_size(self, path: str) -> int:
+        """Return the size of one of the files; raises OSError."""
+        found = self.remote_stats.get(path)
+        if isinstance(found, OSError):
+            raise found
+        return (found or storage.stat(path, base=self.index.base)).size
+
+    def _whole_file(self, path: str) -> Range:
+        """Return the range of one of the files, with its size if that is known."""
+        known = vars(self).get("remote_stats")  # not worth a listing that nothing else needs
+        return whole_file(path, known and known.get(path))
 
     @cached_property
     def _ranges(self) -> RangeReader:
@@ -148,7 +162,7 @@ class Dataset(ABC):
     def _parts(self, number: int) -> Iterator[Range]:
         """Yield what `sample` reads, in this order."""
         path, offset = self.place(number)
-        yield whole_file(path) if offset is None else Range(path, offset, int(self.index.lengths[number]))
+        yield self._whole_file(path) if offset is None else Range(path, offset, int(self.index.lengths[number]))
 
     def _outline_parts(self, number: int) -> Iterable[Range]:
         """Return what `outline` reads from files of samples, in this order."""
@@ -331,6 +345,7 @@ class ShardWriter(ABC):
 
 def _fields(dataset: Dataset) -> dict[str, str]:
     found: dict[str, str] = {}
+    dataset.expect(range(min(len(dataset), _SCHEMA_SAMPLES)))
     for number in range(min(len(dataset), _SCHEMA_SAMPLES)):
         try:
             sample = dataset.sample(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pixelmill import storage
@@ -14,8 +14,11 @@ from pixelmill.jobs.sharing import STATE
 from pixelmill.jobs.status import unfinished_jobs
 from pixelmill.jobs.storage import Storage, open_storage
 from pixelmill.options.running import Source, source_paths
+from pixelmill.storage.range_reader import RangeReader
+from pixelmill.storage.ranges import Range
 
 _CHUNK = 1 << 20
+_PART = 8 << 20  # bytes of a file at an address that are read at once
 
 
 @dataclass
@@ -98,12 +101,15 @@ def _check_listed(root: Storage, folder: str, name: str, names: set[str] | None,
     _check_totals(manifest, where, found)
     entries = [e for e in manifest["entries"] if names is None or names & {file["name"] for file in e["files"]}]
     found.samples = (found.samples or 0) + sum(int(entry["samples"]) for entry in entries)
-    for file in files:
-        if names is not None and file.name not in names:
-            continue
-        path = storage.join(folder, file.name)
+    files = [file for file in files if names is None or file.name in names]
+    paths = [storage.join(folder, file.name) for file in files]
+    stats = list(storage.stats(paths))
+    ranges = RangeReader()
+    if storage.is_remote(folder):
+        ranges.expect(part for path, stat in zip(paths, stats, strict=True) for part in _parts(path, stat))
+    for path, file, stat in zip(paths, files, stats, strict=True):
         found.hashed += 1
-        problem = _compare(path, file.bytes, file.sha256)
+        problem = _differs(stat, file.bytes) or _compare(path, stat, file.sha256, ranges)
         if problem is not None:
             found.add(*problem, path)
 
@@ -135,14 +141,30 @@ def _check_totals(manifest: Entry, where: str, found: ManifestCheck) -> None:
             found.add("corrupt", f"the manifest counts {said} {name}, its entries have {total}", where)
 
 
-def _compare(path: str, size: int, sha256: str) -> tuple[str, str] | None:
+def _differs(stat: storage.FileStat | OSError, size: int) -> tuple[str, str] | None:
+    if isinstance(stat, OSError):
+        return "io", f"{stat.strerror or stat}"
+    if stat.size == size:
+        return None
+    return "truncated" if stat.size < size else "corrupt", f"the file has {stat.size} bytes, the manifest says {size}"
+
+
+def _parts(path: str, stat: storage.FileStat | OSError) -> Iterator[Range]:
+    """Yield the ranges in which a file at an address is read."""
+    size = 0 if isinstance(stat, OSError) else stat.size
+    for offset in range(0, size, _PART):
+        yield Range(path, offset, min(_PART, size - offset))
+
+
+def _compare(path: str, stat: storage.FileStat | OSError, sha256: str, ranges: RangeReader) -> tuple[str, str] | None:
+    digest = hashlib.sha256()
     try:
-        found = storage.stat(path).size
-        if found != size:
-            return "truncated" if found < size else "corrupt", f"the file has {found} bytes, the manifest says {size}"
-        digest = hashlib.sha256()
-        for piece in storage.read_pieces(path, _CHUNK):
-            digest.update(piece)
+        if storage.is_remote(path):
+            for part in _parts(path, stat):
+                digest.update(ranges.view(path, part.offset, part.length))
+        else:
+            for piece in storage.read_pieces(path, _CHUNK):
+                digest.update(piece)
     except OSError as error:
         return "io", f"{error.strerror or error}"
     if digest.hexdigest() != sha256:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -26,7 +25,6 @@ from pixelmill.formats.image_header import image_extent, to_fractions
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Boxes, Sample, split_name
 from pixelmill.formats.splits import is_split
-from pixelmill.storage.announced_reads import whole_file
 from pixelmill.storage.file_names import are_plain, is_plain, resolve_below
 from pixelmill.storage.ranges import Range
 
@@ -91,10 +89,10 @@ class ListDataset(Dataset):
 
     def _parts(self, number: int) -> Iterator[Range]:
         if number not in self._unusable:
-            yield whole_file(self.index.paths[number])
+            yield self._whole_file(self.index.paths[number])
             mask = self._entries[number].mask
             if mask:
-                yield whole_file(storage.join(self._roots[number], mask))
+                yield self._whole_file(storage.join(self._roots[number], mask))
 
     def outline(self, number: int) -> Sample:
         self._check_line(number)
@@ -140,19 +138,10 @@ class ListDataset(Dataset):
     def size(self, number: int) -> int:
         self._check_line(number)
         try:
-            path = self.index.paths[number]
-            found = self._remote_stats[number] if storage.is_remote(path) else storage.stat(path, base=self.index.base)
-            if isinstance(found, OSError):
-                raise found
-            return found.size
+            return self._file_size(self.index.paths[number])
         except OSError as error:
             where = self._entries[number].where
             raise self.error(number, "io", f"{error.strerror or error}, named by {where}") from None
-
-    @cached_property
-    def _remote_stats(self) -> list[storage.FileStat | OSError]:
-        """What listings say of the images, so that none of them is asked for its size."""
-        return list(storage.stats(self.index.paths))
 
     @property
     def layout(self) -> str:

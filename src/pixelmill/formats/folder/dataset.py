@@ -16,7 +16,6 @@ from pixelmill.formats.folder.names import IMAGES, MASKS, RESERVED, implied_samp
 from pixelmill.formats.index import Index
 from pixelmill.formats.path_table import PathTable
 from pixelmill.formats.sample import ALWAYS_READ, Sample, split_name
-from pixelmill.storage.announced_reads import whole_file
 from pixelmill.storage.ranges import Range
 
 
@@ -70,11 +69,10 @@ class FolderDataset(Dataset):
         return self._described(number, image, mask)
 
     def _parts(self, number: int) -> Iterator[Range]:
-        known = vars(self).get("remote_stats")  # not worth a listing that nothing else needs
-        yield whole_file(self.locate(number)[0], known and known[number])
+        yield self._whole_file(self.locate(number)[0])
         mask_path = self._mask_path(self._listing.name(number)) if self._masks else None
         if mask_path:
-            yield whole_file(mask_path)
+            yield self._whole_file(mask_path)
 
     def _mask_path(self, name: str) -> str | None:
         mask = self._masks.get(split_name(name)[0])
@@ -96,12 +94,7 @@ class FolderDataset(Dataset):
         return whole_files(paths, base=self.index.base)
 
     def size(self, number: int) -> int:
-        if not storage.is_remote(self._images):
-            return storage.stat(self.locate(number)[0], base=self.index.base).size
-        stat = self.remote_stats[number]
-        if isinstance(stat, OSError):
-            raise stat
-        return stat.size
+        return self._file_size(self.locate(number)[0])
 
     @property
     def classes(self) -> tuple[str, ...]:
