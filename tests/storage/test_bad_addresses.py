@@ -78,3 +78,33 @@ def test_obstore_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
         assert object_store.locate("s3://data/x", {}) is None  # fsspec opens it
     finally:
         object_store.forget_stores()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["create-tfrecords", "--source_path", "s3://data/photos", "--dest_path", "out", "--name", "x"],
+        ["create-recordio", "--source_path", "s3://data/photos", "--dest_path", "out", "--name", "x"],
+        ["segmentation", "s3://data/photos", "out"],
+        ["bench", "s3://data/photos"],
+    ],
+)
+def test_what_needs_local_files_says_so(command: list[str]) -> None:
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 1
+    assert "s3://data/photos is remote, and local files are needed; copy it first: pixelmill convert" in result.stderr
+
+
+def test_what_writes_local_files_says_so(tmp_path: Path) -> None:
+    command = ["create-recordio", "--source_path", str(tmp_path), "--dest_path", "s3://data/out", "--name", "x"]
+    result = CliRunner().invoke(main, command)
+    assert "write to a folder, then copy it: pixelmill convert FOLDER s3://data/out --to FORMAT" in result.stderr
+
+
+def test_recipes_may_be_at_addresses(server: LoopbackS3) -> None:
+    server.put("data/gentle.yaml", b"steps:\n- flip: {horizontal: 1}\n")
+    assert "gentle: 1 step;" in CliRunner().invoke(main, ["recipe", "validate", "s3://data/gentle.yaml"]).output
+    server.put("data/bad.yaml", b"steps: [")
+    for name, text in (("bad", "s3://data/bad.yaml is not YAML"), ("none", "s3://data/none.yaml")):
+        result = CliRunner().invoke(main, ["recipe", "validate", f"s3://data/{name}.yaml"])
+        assert result.exit_code == 1 and text in result.stderr

@@ -69,11 +69,7 @@ def select(source: str | os.PathLike[str] | Sequence[str], *, samples: int) -> S
     """
     named = [os.fspath(source)] if isinstance(source, (str, os.PathLike)) else source
     for name in named:
-        if storage.is_remote(name):
-            raise ArgumentError(
-                f"bench: {name} is remote; only local files can be measured. Copy them first: "
-                f"pixelmill convert {name} FOLDER --to FORMAT"
-            )
+        storage.refuse_remote(name, "bench")
     dataset = open_dataset(source)
     if not len(dataset):
         raise DataError(f"bench: {dataset.source} has no samples")

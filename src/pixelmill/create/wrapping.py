@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from pixelmill import _core
+from pixelmill import _core, storage
 from pixelmill.create.rendering import in_order
 from pixelmill.errors import ArgumentError, DataError, OutputExists
 from pixelmill.formats import recordio
@@ -87,6 +87,8 @@ def create_recordio(options: WrapArguments) -> WrapReport:
 def _wrap(
     options: WrapArguments, endings: tuple[str, ...], write: Callable[[Path, Sequence[_Image]], int]
 ) -> WrapReport:
+    storage.refuse_remote(os.fspath(options.source_path), "create")
+    storage.refuse_remote(os.fspath(options.dest_path), "create", output=True)
     images = _images_of(Path(options.source_path))
     root = Path(options.dest_path)
     parts = [images[at : at + options.img_per_file] for at in range(0, len(images), options.img_per_file)]

@@ -14,12 +14,12 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 
-from pixelmill import fn
+from pixelmill import fn, storage
 from pixelmill.errors import ArgumentError, suggestion
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline import Pipeline
@@ -133,18 +133,18 @@ def recipe_names() -> tuple[str, ...]:
 
 
 def load_recipe(source: str | os.PathLike[str]) -> Recipe:
-    """Load a recipe: a built-in one by name, a YAML file, or a function as `file.py:name`."""
+    """Load a recipe: a built-in one by name, a YAML file, also at an address, or a function as `file.py:name`."""
     text = os.fspath(source)
     if text in recipe_names():
-        return _from_yaml(_BUILTIN / f"{text}.yaml")
+        return _from_yaml(str(_BUILTIN / f"{text}.yaml"))
     path, colon, name = text.rpartition(":")
     if colon and path.endswith(".py"):
         return _from_function(Path(path), name)
-    if not os.path.lexists(text):
+    if not storage.is_remote(text) and not os.path.lexists(text):
         known, hint = ", ".join(recipe_names()), suggestion(text, recipe_names())
         there = f"there is no file {text} and no built-in recipe of this name"
         raise ArgumentError(f"recipe: {there}; built-in: {known}{hint}")
-    return _from_yaml(Path(text))
+    return _from_yaml(text)
 
 
 def _read_others(image: DataNode, *further: DataNode | None) -> Callable[[int], Scene]:
@@ -177,14 +177,14 @@ def check_recipe(recipe: Recipe) -> tuple[int, int]:
     return int(sizes[0][0]), int(sizes[0][1])
 
 
-def _from_yaml(path: Path) -> Recipe:
-    content = read_yaml(str(path))
+def _from_yaml(path: str) -> Recipe:
+    content = read_yaml(path)
     if not isinstance(content, dict) or not isinstance(content.get("steps"), list) or not content["steps"]:
         raise ArgumentError(f"recipe: {path} needs a list `steps`")
     unknown = sorted(str(key) for key in content.keys() - _FIELDS)
     if unknown:
         raise ArgumentError(f"recipe: {path}: unknown field {unknown[0]!r}; expected {', '.join(sorted(_FIELDS))}")
-    name = str(content.get("name", path.stem))
+    name = str(content.get("name", PurePath(path).stem))
     try:
         entries(content["steps"])
     except ArgumentError as error:

@@ -209,6 +209,7 @@ def make_csv_file_npy(npy_root: str | os.PathLike[str], *, valid: float = 0.2, s
 
 def find_pairs(root: str, *, suffixes: set[str] = _SUFFIXES) -> tuple[list[Pair], list[str]]:
     """Return the pairs of image and mask with the same group and stem, and the files without a partner."""
+    storage.refuse_remote(root, "segmentation")
     images: dict[tuple[str, str], str] = {}
     masks: dict[tuple[str, str], str] = {}
     for split, image_folder, mask_folder in _trees(Path(root)):

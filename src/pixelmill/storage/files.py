@@ -13,6 +13,7 @@ from functools import partial
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
+from pixelmill.errors import ArgumentError
 from pixelmill.storage import local, remote
 from pixelmill.storage.braces import expanded
 from pixelmill.storage.local import FileStat
@@ -29,6 +30,14 @@ _MAX_DEPTH = 64
 def is_remote(path: str) -> bool:
     """Whether a path is an address, such as that of an object in a store."""
     return "://" in path
+
+
+def refuse_remote(path: str, what: str, *, output: bool = False) -> None:
+    """Raise ArgumentError for an address, where only files of this machine can be read or written."""
+    if is_remote(path):
+        first, last = ("FOLDER", path) if output else (path, "FOLDER")
+        hint = f"{'write to a folder, then copy it' if output else 'copy it first'}: pixelmill convert {first} {last}"
+        raise ArgumentError(f"{what}: {path} is remote, and local files are needed; {hint} --to FORMAT")
 
 
 def plain(path: str) -> str:
