@@ -93,6 +93,7 @@ class Dataset(ABC):
         return len(self.index)
 
     def __iter__(self) -> Iterator[Sample]:
+        self.expect(range(len(self)))
         return (self.sample(number) for number in range(len(self)))
 
     @abstractmethod

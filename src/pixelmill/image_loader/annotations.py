@@ -65,6 +65,7 @@ def look_at(dataset: Dataset) -> Found:
     """Look at some samples of a dataset. Raises DataError if none of them can be read."""
     numbers = sorted({int(number) for number in np.linspace(0, len(dataset) - 1, min(len(dataset), _SAMPLES))})
     samples, last = [], None
+    dataset.expect_outlines(numbers)
     for number in numbers:
         try:
             samples.append((number, dataset.outline(number), dataset.has_mask(number)))

@@ -97,6 +97,7 @@ def spread(dataset: Dataset, *, count: int, seed: int) -> list[int]:
     candidates = evenly_spread(length, count=count * _CANDIDATES, seed=seed)
     by_class: dict[Hashable, list[int]] = {}
     damaged: list[int] = []
+    dataset.expect_outlines(candidates)
     for number in candidates:
         try:
             by_class.setdefault(_class_of(dataset.outline(number)), []).append(number)
@@ -125,7 +126,7 @@ def matching(
     """Choose samples that match, in an order that depends on the seed, and stop when there are enough."""
     chosen: list[int] = []
     seen: set[str] = set()
-    for done, number in enumerate(_shuffled(len(dataset), seed), start=1):
+    for done, number in enumerate(_shuffled(dataset, seed), start=1):
         try:
             sample = dataset.outline(number)
         except DataError:
@@ -147,10 +148,14 @@ def matching(
     return sorted(chosen)
 
 
-def _shuffled(length: int, seed: int) -> Iterator[int]:
+def _shuffled(dataset: Dataset, seed: int) -> Iterator[int]:
+    """Yield all numbers in an order that depends on the seed; outlines of the next ones are read ahead."""
+    length = len(dataset)
     for first in range(0, length, _PIECE):
         places = np.arange(first, min(first + _PIECE, length))
-        yield from permute(places, length, fold(seed)).tolist()
+        piece = permute(places, length, fold(seed)).tolist()
+        dataset.expect_outlines(piece)
+        yield from piece
 
 
 def _class_of(sample: Sample) -> Hashable:

@@ -162,6 +162,7 @@ def _read(source: _Source, start: int, stop: int) -> Iterator[Any]:
     dataset = _opened(source)
     rows: list[dict[str, object]] = []
     size = 0
+    dataset.expect(range(start, stop))
     for number in range(start, stop):
         try:
             sample = dataset.sample(number)

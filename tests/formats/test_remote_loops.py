@@ -1,0 +1,74 @@
+"""Whatever reads many samples of a dataset at an address announces them: they come many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback_s3 import LoopbackS3
+from peers import peer
+from remote_datasets import served
+
+from pixelmill import convert
+from pixelmill.create import create_images
+from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.registry import open_dataset
+from pixelmill.image_loader.annotations import look_at
+from pixelmill.inspect.sample_selection import Filter, matching, spread
+from pixelmill.storage import announced_reads
+
+COUNT = 20
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("local")
+    create_images(folder / "folder", "i", 60, 50, COUNT, "jpg", 5, workers=1)
+    convert(folder / "folder", folder / "tfrecord", to="tfrecord", samples_per_shard=COUNT, workers=1)
+    return folder
+
+
+@pytest.fixture
+def server(local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackS3]:
+    monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(announced_reads, "_GAP", 0)
+    with served(local) as found:
+        yield found
+
+
+def read_blocks(dataset: Dataset) -> object:
+    peer("ray")
+    pyarrow = peer("pyarrow")
+    from pixelmill.pipeline.remote_program import fingerprint
+    from pixelmill.ray import datasource
+
+    source = datasource._Source((dataset.source,), None, tuple(fingerprint(dataset.index)), ("image",), "raise")
+    return pyarrow.concat_tables(datasource._read(source, 0, COUNT)).num_rows
+
+
+LOOPS: dict[str, tuple[str, Callable[[Dataset], Any]]] = {
+    "iteration": ("folder", lambda dataset: len(list(dataset))),
+    "annotations": ("tfrecord", look_at),
+    "schema": ("folder", lambda dataset: dataset.schema),
+    "samples for a preview": ("tfrecord", lambda dataset: spread(dataset, count=4, seed=0)),
+    "samples that match": ("tfrecord", lambda dataset: matching(dataset, Filter(), count=COUNT, seed=0)),
+    "blocks of Ray": ("folder", read_blocks),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_samples_come_many_at_a_time(name: str, server: LoopbackS3) -> None:
+    format, loop = LOOPS[name]
+    chains = []
+    for latency in (0.05, 0.25, 1.0):  # a busy machine sends its requests more slowly than answers come
+        dataset = open_dataset(f"s3://data/{format}")
+        server.latency = latency
+        server.reset()
+        loop(dataset)
+        server.latency = 0
+        chains.append(server.chain)
+        if chains[-1] <= 4:
+            break
+    assert 1 <= min(chains) <= 4
