@@ -13,7 +13,8 @@ from remote_datasets import served
 
 from pixelmill import convert
 from pixelmill.create import create_images
-from pixelmill.formats.dataset import Dataset
+from pixelmill.formats import dataset as datasets
+from pixelmill.formats.dataset import Dataset, ahead
 from pixelmill.formats.registry import open_dataset
 from pixelmill.image_loader.annotations import look_at
 from pixelmill.inspect.sample_selection import Filter, matching, spread
@@ -72,3 +73,14 @@ def test_samples_come_many_at_a_time(name: str, server: LoopbackS3) -> None:
         if chains[-1] <= 4:
             break
     assert 1 <= min(chains) <= 4
+
+
+def test_who_takes_few_samples_fetches_few(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets, "_FIRST_AHEAD", 4)
+    for taken, most in ((2, 4), (3, 10), (6, 10), (7, 22)):
+        announced: list[int] = []
+        numbers = ahead(range(1000), announced.extend)
+        assert [next(numbers) for _ in range(taken)] == list(range(taken))
+        assert max(announced) < most
+    assert next(iter(open_dataset("s3://data/folder"))).image
+    assert sum(key.endswith(".jpg") for key, _, _ in server.log) <= 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import TracebackType
@@ -22,6 +22,7 @@ from pixelmill.storage.ranges import Range
 BytesColumn = Literal["image", "mask"]
 
 _SCHEMA_SAMPLES = 16
+_FIRST_AHEAD = 16  # samples that are announced first
 _PIECE = 1 << 24
 _CLASS_BYTES = 1 << 24
 _KNOWN_PARTS = 1 << 14  # samples whose parts are kept, a few megabytes
@@ -93,8 +94,7 @@ class Dataset(ABC):
         return len(self.index)
 
     def __iter__(self) -> Iterator[Sample]:
-        self.expect(range(len(self)))
-        return (self.sample(number) for number in range(len(self)))
+        return map(self.sample, ahead(range(len(self)), self.expect))
 
     @abstractmethod
     def sample(self, number: int) -> Sample:
@@ -286,6 +286,16 @@ class Dataset(ABC):
         """Return the error for a sample that cannot be used."""
         event = self.event(number, kind, message)
         return DataError(str(event), (event,))
+
+
+def ahead(numbers: Sequence[int], expect: Callable[[Sequence[int]], None]) -> Iterator[int]:
+    """Yield the numbers of samples, and announce them to a dataset in growing numbers: few if few are taken."""
+    window, following = _FIRST_AHEAD, 0
+    for place, number in enumerate(numbers):
+        if place == following:
+            expect(numbers[place : place + window])
+            following, window = place + window // 2, 2 * window
+        yield number
 
 
 class Output(Protocol):

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.dataset import Dataset, ahead
 from pixelmill.formats.example import Feature
 from pixelmill.formats.sample import Sample
 from pixelmill.pipeline.permutation import fold, permute
@@ -154,8 +154,7 @@ def _shuffled(dataset: Dataset, seed: int) -> Iterator[int]:
     for first in range(0, length, _PIECE):
         places = np.arange(first, min(first + _PIECE, length))
         piece = permute(places, length, fold(seed)).tolist()
-        dataset.expect_outlines(piece)
-        yield from piece
+        yield from ahead(piece, dataset.expect_outlines)
 
 
 def _class_of(sample: Sample) -> Hashable:
