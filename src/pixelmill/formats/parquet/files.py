@@ -9,7 +9,7 @@ from typing import Any
 
 from pixelmill import storage
 from pixelmill.errors import DataError, MissingDependency
-from pixelmill.formats.parquet.remote import RemoteGroups, Windows
+from pixelmill.formats.parquet.remote import RemoteGroups, SparseFile
 
 PARQUET, ARROW, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 _MOST_COLUMNS = 10_000
@@ -87,7 +87,7 @@ def _parquet(module: Any, path: str, local: str) -> TableFile:
 def _remote(module: Any, path: str) -> TableFile | None:
     """Open a file at an address; return None for an Arrow file."""
     size = storage.stat(path).size
-    source = Windows(path, size)
+    source = SparseFile(path, size)
     if not source.read_end().endswith(PARQUET) and not storage.read_start(path, 6).startswith(PARQUET):
         return None
     file = module.parquet.ParquetFile(source)

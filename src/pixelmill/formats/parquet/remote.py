@@ -14,7 +14,7 @@ from pixelmill.storage.ranges import Range
 _END = 1 << 20  # bytes at the end of a file that are read at once; the descriptions of most files fit
 
 
-class Windows(io.RawIOBase):
+class SparseFile(io.RawIOBase):
     """A file of which some ranges are in memory; what else is read is a request.
 
     Args:
@@ -108,7 +108,7 @@ class RemoteGroups:
             columns: The columns.
             pieces: The content of their parts, each with its offset.
         """
-        source = Windows(self._path, self._size)
+        source = SparseFile(self._path, self._size)
         for offset, data in pieces:
             source.add(offset, data)
         file = self._module.parquet.ParquetFile(source, metadata=self._about, page_checksum_verification=True)
