@@ -45,6 +45,23 @@ def test_other_reads_replace_those_announced_before(server: LoopbackS3) -> None:
     assert reads.take(PATHS[1], 0, -1) is None
 
 
+def test_the_beginning_of_what_was_announced_changes_nothing(server: LoopbackS3) -> None:
+    reads = AnnouncedReads()
+    reads.begin(map(whole_file, PATHS))
+    for number in range(6):
+        reads.begin(map(whole_file, PATHS[number : number + 2]))
+        assert reads.take(PATHS[number], 0, -1) == b"%d" % number
+    assert len(server.log) == 6
+
+
+def test_nothing_replaces_everything(server: LoopbackS3) -> None:
+    reads = AnnouncedReads()
+    reads.begin(map(whole_file, PATHS))
+    assert reads.take(PATHS[0], 0, -1) == b"0"
+    reads.begin(())
+    assert reads.take(PATHS[1], 0, -1) is None
+
+
 def test_a_file_of_known_size_is_one_request_that_notices_growth(server: LoopbackS3) -> None:
     server.put("data/1", b"x" * 99)  # 1 byte when it was listed
     server.put("data/2", b"")

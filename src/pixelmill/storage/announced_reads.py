@@ -45,7 +45,8 @@ class AnnouncedReads:
     def begin(self, items: Iterable[Range]) -> None:
         """Announce ranges in the order in which they will be taken, instead of those announced before.
 
-        Those announced before stay, with what has arrived of them, if the new ones begin with them.
+        Those announced before stay, with what has arrived of them, if the new ones begin with them, or are their
+        beginning.
         """
         if self._process != os.getpid():  # the thread that fetches is the parent's
             self._process, self._fetcher = os.getpid(), None
@@ -53,7 +54,7 @@ class AnnouncedReads:
         coming = iter(items)
         known = [*(item for item, _ in self._taken), *chain(*(group for group, _ in self._asked)), *self._announced]
         first = list(islice(coming, len(known)))
-        if first != known:
+        if not first or first != known[: len(first)]:
             if self._fetcher is not None:
                 self._fetcher.cancel_taking()
                 self._fetcher.forget()
