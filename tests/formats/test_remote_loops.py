@@ -27,7 +27,8 @@ COUNT = 20
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("local")
     create_images(folder / "folder", "i", 60, 50, COUNT, "jpg", 5, workers=1)
-    convert(folder / "folder", folder / "tfrecord", to="tfrecord", samples_per_shard=COUNT, workers=1)
+    for format in ("tfrecord", "npy"):
+        convert(folder / "folder", folder / format, to=format, samples_per_shard=COUNT, workers=1)
     return folder
 
 
@@ -55,6 +56,7 @@ LOOPS: dict[str, tuple[str, Callable[[Dataset], Any]]] = {
     "schema": ("folder", lambda dataset: dataset.schema),
     "samples for a preview": ("tfrecord", lambda dataset: spread(dataset, count=4, seed=0)),
     "samples that match": ("tfrecord", lambda dataset: matching(dataset, Filter(), count=COUNT, seed=0)),
+    "headers of arrays": ("npy", lambda dataset: dataset.byte_ranges("image")),
     "blocks of Ray": ("folder", read_blocks),
 }
 
