@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dataset_cases import write
 from loopback_s3 import LoopbackS3
 from peers import peer
 from remote_datasets import served
@@ -16,6 +17,7 @@ from pixelmill.create import create_images
 from pixelmill.formats import dataset as datasets
 from pixelmill.formats.dataset import Dataset, ahead
 from pixelmill.formats.registry import open_dataset
+from pixelmill.formats.sample import Sample
 from pixelmill.image_loader.annotations import look_at
 from pixelmill.inspect.sample_selection import Filter, matching, spread
 from pixelmill.storage import announced_reads
@@ -86,3 +88,16 @@ def test_who_takes_few_samples_fetches_few(server: LoopbackS3, monkeypatch: pyte
         assert max(announced) == most - 1
     assert next(iter(open_dataset("s3://data/folder"))).image
     assert sum(key.endswith(".jpg") for key, _, _ in server.log) <= 4
+
+
+def test_small_arrays_are_read_as_they_are(server: LoopbackS3, tmp_path: Path) -> None:
+    """A request for more bytes than a file has would be repeated, as one that was cut."""
+    images = [b"P5 1 1 255 %c" % number for number in range(3)]
+    write(tmp_path / "small", "npy", [Sample(str(n), image, "pgm") for n, image in enumerate(images)])
+    for path in (tmp_path / "small").iterdir():
+        server.put(f"data/small/{path.name}", path.read_bytes())
+    server.reset()
+    found = open_dataset("s3://data/small").byte_ranges("image")
+    assert found is not None and not found.lost
+    assert found.lengths.tolist() == list(map(len, images))
+    assert sum(key.endswith(".npy") for key, _, _ in server.log) == 3
