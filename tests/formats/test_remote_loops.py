@@ -94,8 +94,7 @@ def test_small_arrays_are_read_as_they_are(server: LoopbackS3, tmp_path: Path) -
     """A request for more bytes than a file has would be repeated, as one that was cut."""
     images = [b"P5 1 1 255 %c" % number for number in range(3)]
     write(tmp_path / "small", "npy", [Sample(str(n), image, "pgm") for n, image in enumerate(images)])
-    for path in (tmp_path / "small").iterdir():
-        server.put(f"data/small/{path.name}", path.read_bytes())
+    server.put_folder("data", tmp_path)
     server.reset()
     found = open_dataset("s3://data/small").byte_ranges("image")
     assert found is not None and not found.lost
