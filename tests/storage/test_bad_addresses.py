@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 from command_runner import CliRunner
 from loopback_s3 import Faults, LoopbackS3
 
+from pixelmill import convert
 from pixelmill.cli import main
+from pixelmill.create import create_images
 from pixelmill.storage import object_store
+
+
+class SilentHandler(SimpleHTTPRequestHandler):
+    """Sends whole files; clients that close the connection early are no news."""
+
+    def log_message(self, *_: object) -> None:
+        """Write nothing."""
+
+    def copyfile(self, source: Any, outputfile: Any) -> None:
+        with suppress(OSError):
+            super().copyfile(source, outputfile)
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +126,19 @@ def test_recipes_may_be_at_addresses(server: LoopbackS3) -> None:
     for name, text in (("bad", "s3://data/bad.yaml is not YAML"), ("none", "s3://data/none.yaml")):
         result = CliRunner().invoke(main, ["recipe", "validate", f"s3://data/{name}.yaml"])
         assert result.exit_code == 1 and text in result.stderr
+
+
+def test_a_web_server_without_ranges_is_named(tmp_path: Path) -> None:
+    create_images(tmp_path / "photos", "i", 24, 32, 3, "jpg", 5, workers=1)
+    convert(tmp_path / "photos", tmp_path / "tar", to="webdataset", workers=1)
+    handler = partial(SilentHandler, directory=str(tmp_path / "tar"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as web:
+        thread = Thread(target=web.serve_forever)
+        thread.start()
+        try:
+            result = CliRunner().invoke(main, ["info", f"http://127.0.0.1:{web.server_address[1]}/data.tar"])
+        finally:
+            web.shutdown()
+            thread.join()
+    assert result.exit_code != 0
+    assert "the server sends whole files alone, and parts are needed; fetch the files first" in result.stderr

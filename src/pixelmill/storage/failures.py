@@ -18,6 +18,11 @@ DENIED = (
     "permissions of the bucket"
 )
 
+WHOLE_FILES = (
+    "the server sends whole files alone, and parts are needed; fetch the files first, or serve them with a server that "
+    "answers range requests (python -m http.server does not)"
+)
+
 EXPIRED = "the credentials have expired; renew those in the environment or the profile, or pass new storage_options"
 
 
@@ -70,6 +75,8 @@ def explained(error: BaseException, path: str) -> OSError:
         return TransientError(error.strerror or text[:_LONGEST], path)
     if 400 <= status < 500 and status not in (408, 425, 429):
         return OSError(errno.EIO, f"the store refuses the request: {status} {code}", path)
+    if "Range request not supported" in text:
+        return OSError(errno.ENOTSUP, WHOLE_FILES, path)
     if kind in ("UnknownConfigurationKeyError", "InvalidPathError", "NotSupportedError"):
         return OSError(errno.EINVAL, _short(text), path)
     what = f"status {status} {code}".rstrip() if status else _short(text)
