@@ -251,9 +251,10 @@ class Dataset(ABC):
         folder = self.files[0].rpartition("/")[0] or "." if self.files else "."
         folder = storage.anchored(folder, self.index.base)
         try:
-            if CLASSES not in storage.list_folder(folder)[1]:
+            path = storage.join(folder, CLASSES)
+            if not storage.has_file(path):
                 return ()
-            text = storage.read_file(storage.join(folder, CLASSES), limit=_CLASS_BYTES)
+            text = storage.read_file(path, limit=_CLASS_BYTES)
         except (OSError, DataError, ArgumentError):
             return ()
         return tuple(text.decode("utf-8", "surrogateescape").split("\n")[:-1])

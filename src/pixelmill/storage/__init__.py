@@ -2,6 +2,7 @@
 
 from pixelmill.storage.files import (
     MAX_FILE_BYTES,
+    has_file,
     is_folder,
     is_remote,
     join,
@@ -31,6 +32,7 @@ __all__ = [
     "OpenFiles",
     "StorageOptions",
     "anchored",
+    "has_file",
     "is_folder",
     "is_remote",
     "join",

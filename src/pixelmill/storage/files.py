@@ -131,6 +131,14 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
     return remote.list_folder(path) if is_remote(path) else local.list_folder(path)
 
 
+def has_file(path: str) -> bool:
+    """Whether there is a file, by the listing of its folder; web servers have no listings and are asked for it."""
+    if path.startswith(("http://", "https://")):
+        return not isinstance(_stat_or_error("", path), OSError)
+    folder, _, name = path.rpartition("/")
+    return name in list_folder(folder or ".")[1]
+
+
 def walk(root: str, *, below: str = "") -> Iterator[tuple[str, list[str]]]:
     """Yield each folder below `root`, `root` first, as a relative path with `/`, and the names of its files."""
     if is_remote(root):

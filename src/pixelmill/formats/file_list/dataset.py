@@ -200,8 +200,7 @@ class ListDataset(Dataset):
         entries = self._numbered(content)
         self.remarks += content.remarks
         beside = f"{split_name(path)[0]}.jsonl"
-        folder, _, name = beside.rpartition("/")
-        if is_table(path) or name not in storage.list_folder(folder or ".")[1]:
+        if is_table(path) or not storage.has_file(beside):
             return entries
         found, faults = read_rows(beside)
         self.faults += tuple(faults)

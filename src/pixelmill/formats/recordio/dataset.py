@@ -106,9 +106,7 @@ def _base(path: str) -> str:
 def _beside(path: str, ending: str) -> str | None:
     """Return the file with another ending beside a record file, or None."""
     wanted = f"{_base(path)}.{ending}"
-    folder, _, name = wanted.rpartition("/")
-    found = name in storage.list_folder(folder or ".")[1]
-    return storage.local_path(wanted) if found else None
+    return storage.local_path(wanted) if storage.has_file(wanted) else None
 
 
 def _read_list(path: str) -> dict[int, ListEntry]:
