@@ -167,7 +167,9 @@ def test_a_few_records_are_read_by_their_ranges(format: str, tmp_path: Path, mon
     assert [dataset.sample(number).key for number in (3, 30)] == ["ant/0003", "ant/0030"]
     assert name not in fetched and sum(read) < records / 2
     assert by_name(dataset) == by_name(open_dataset(tmp_path / "x"))
-    assert fetched.count(name) == 1  # most of it was wanted
+    assert name not in fetched  # who wants all of them announces them
+    assert len([dataset.sample(number) for number in range(len(dataset))]) == 40
+    assert fetched.count(name) == 1  # most of it was wanted, and none of it announced
 
 
 @pytest.mark.parametrize("format", ["tfrecord", "recordio"])
