@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -258,6 +259,14 @@ def test_files_are_opened_together(server: LoopbackS3) -> None:
         if chains[-1] <= 3:
             break
     assert min(chains) == 3
+
+
+@pytest.mark.parametrize("is_local", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dataset_can_go_to_another_process(name: str, is_local: bool, server: LoopbackS3, local: Path) -> None:
+    dataset = open_dataset(local / name if is_local else f"s3://data/{name}")
+    expected = [vars(sample) for sample in dataset]
+    assert [vars(sample) for sample in pickle.loads(pickle.dumps(dataset))] == expected
 
 
 def test_an_arrow_file_is_fetched(server: LoopbackS3, tmp_path: Path) -> None:

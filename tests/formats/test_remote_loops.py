@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+import threading
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +103,33 @@ def test_small_arrays_are_read_as_they_are(server: LoopbackS3, tmp_path: Path) -
     assert found is not None and not found.lost
     assert found.lengths.tolist() == list(map(len, images))
     assert sum(key.endswith(".npy") for key, _, _ in server.log) == 3
+
+
+@pytest.mark.parametrize("format", ["folder", "tfrecord"])
+def test_threads_may_share_a_dataset(format: str, server: LoopbackS3, local: Path) -> None:
+    """They withdraw what others have announced, which is slow and gives the right samples."""
+    expected = [sample.image for sample in open_dataset(local / format)]
+    dataset = open_dataset(f"s3://data/{format}")
+    orders = [list(range(COUNT)), list(range(COUNT))[::-1], list(range(0, COUNT, 2)), list(range(COUNT))]
+    found: list[list[bytes]] = [[] for _ in orders]
+
+    def read(place: int) -> None:
+        for _ in range(2):
+            dataset.expect(orders[place])
+            found[place] = [dataset.sample(number).image for number in orders[place]]
+
+    threads = [threading.Thread(target=copy_context().run, args=(read, place)) for place in range(len(orders))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for order, images in zip(orders, found, strict=True):
+        assert images == [expected[number] for number in order]
+
+
+@pytest.mark.parametrize("format", ["folder", "tfrecord", "npy"])
+def test_a_dataset_that_was_read_can_go_to_another_process(format: str, server: LoopbackS3, local: Path) -> None:
+    dataset = open_dataset(f"s3://data/{format}")
+    expected = [sample.image for sample in dataset]
+    copy = pickle.loads(pickle.dumps(dataset))
+    assert [sample.image for sample in copy] == expected

@@ -7,6 +7,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice, takewhile
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from pixelmill.storage.local import FileStat
@@ -30,10 +31,11 @@ _GAP = 1 << 16
 
 
 class AnnouncedReads:
-    """Fetches what was announced. All methods belong to one thread."""
+    """Fetches what was announced. Threads that share it take turns, and withdraw what others have announced."""
 
     def __init__(self) -> None:
         self._process = os.getpid()
+        self._lock = Lock()
         self._fetcher: Fetcher | None = None
         self._coming: Iterator[Range] = iter(())
         self._announced: deque[Range] = deque()
@@ -42,15 +44,23 @@ class AnnouncedReads:
         self._asked: deque[tuple[list[Range], Future[list[Fetched]]]] = deque()
         self._taken: deque[tuple[Range, Fetched]] = deque()  # those that came with the one that was taken last
 
+    def __reduce__(self) -> tuple[type[AnnouncedReads], tuple[()]]:
+        """Drop everything: another process announces what it reads itself."""
+        return AnnouncedReads, ()
+
     def begin(self, items: Iterable[Range]) -> None:
         """Announce ranges in the order in which they will be taken, instead of those announced before.
 
         Those announced before stay, with what has arrived of them, if the new ones begin with them, or are their
         beginning.
         """
-        if self._process != os.getpid():  # the thread that fetches is the parent's
-            self._process, self._fetcher = os.getpid(), None
+        if self._process != os.getpid():  # the thread that fetches is the parent's, and so is who holds the lock
+            self._process, self._fetcher, self._lock = os.getpid(), None, Lock()
             self._forget()
+        with self._lock:
+            self._begin(items)
+
+    def _begin(self, items: Iterable[Range]) -> None:
         coming = iter(items)
         known = [*(item for item, _ in self._taken), *chain(*(group for group, _ in self._asked)), *self._announced]
         first = list(islice(coming, len(known)))
@@ -75,8 +85,16 @@ class AnnouncedReads:
         Raises:
             OSError: It cannot be read.
         """
-        wanted = (path, offset, length)
-        if self._fetcher is None or not self._counts[wanted] or self._process != os.getpid():
+        if self._fetcher is None or self._process != os.getpid():
+            return None
+        with self._lock:
+            found = self._found((path, offset, length))
+        if found is None or isinstance(found, memoryview):
+            return found
+        raise OSError(errno.EIO, found[1], path)
+
+    def _found(self, wanted: tuple[str, int, int]) -> Fetched:
+        if not self._counts[wanted]:
             return None
         while self._taken or self._asked or self._announced:
             if not self._taken:
@@ -84,10 +102,8 @@ class AnnouncedReads:
             item, found = self._taken.popleft()
             self._counts[_wanted(item)] -= 1
             if _wanted(item) == wanted:
-                break
-        if isinstance(found, memoryview):
-            return found
-        raise OSError(errno.EIO, found[1] if found is not None else os.strerror(errno.EIO), path)
+                return found
+        return None
 
     def _take_more(self, wanted: tuple[str, int, int]) -> None:
         """Wait for a range and some of those after it, and ask for the next ones.
