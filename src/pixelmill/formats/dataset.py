@@ -357,8 +357,9 @@ class ShardWriter(ABC):
 
 def _fields(dataset: Dataset) -> dict[str, str]:
     found: dict[str, str] = {}
-    dataset.expect(range(min(len(dataset), _SCHEMA_SAMPLES)))
-    for number in range(min(len(dataset), _SCHEMA_SAMPLES)):
+    first = range(min(len(dataset), _SCHEMA_SAMPLES))
+    dataset.expect(first)
+    for number in first:
         try:
             sample = dataset.sample(number)
         except DataError:

@@ -34,9 +34,8 @@ def paths_of(source: str | os.PathLike[str] | Sequence[str]) -> tuple[str, list[
         text = storage.plain(os.fspath(source))
         files = storage.matching(text)
         if not files:
-            is_web = text.startswith(("http://", "https://"))
-            hint = "; web servers have no lists of files: name them by ranges such as {000..146}" if is_web else ""
-            raise ArgumentError(f"{text} matches no file{hint}")
+            hint = "; web servers have no lists of files: name them by ranges such as {000..146}"
+            raise ArgumentError(f"{text} matches no file{hint if storage.is_web(text) else ''}")
         return text, files
     files = [storage.plain(os.fspath(path)) for path in source]
     if not files:

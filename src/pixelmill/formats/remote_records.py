@@ -1,8 +1,9 @@
-"""The records of files at addresses, as an index file beside each lists them."""
+"""The records of files at addresses, as an index file beside each, or a table in it, lists them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,14 @@ from pixelmill.formats.remote_folders import version_of
 from pixelmill.formats.sample import split_name
 
 Places = Iterable[tuple[int, int]]  # the two numbers on each line of an index file
+
+
+class _Scanned(Protocol):
+    @property
+    def path(self) -> str: ...
+
+
+Archive = TypeVar("Archive", bound=_Scanned)
 
 
 def scan_remote(
@@ -34,6 +43,29 @@ def scan_remote(
         return found or scan(storage.local_path(name))
 
     return storage.together(one, range(len(names)), wait=any(stats))
+
+
+def scan_archives(
+    names: Sequence[str], *, listed: Callable[[str, int], Archive | None], scan: Callable[[str], Archive]
+) -> tuple[list[Archive], list[str]]:
+    """Scan archives, and return the version of each that is read at its address, which is empty for local files.
+
+    Args:
+        names: The archives.
+        listed: Lists the members of an archive at an address, of a known size, by a table; None if that cannot be
+            relied on: then the archive is fetched.
+        scan: Scans a local archive.
+    """
+    stats = sizes_of(names)
+
+    def one(number: int) -> Archive:
+        name, stat = names[number], stats[number]
+        found = None if stat is None else listed(name, stat.size)
+        return found or scan(storage.local_path(name))
+
+    found = storage.together(one, range(len(names)), wait=any(stats))
+    is_there = [archive.path == name for archive, name in zip(found, names, strict=True)]
+    return found, [version_of(stat) if stat and there else "" for stat, there in zip(stats, is_there, strict=True)]
 
 
 def sizes_of(names: Sequence[str]) -> list[storage.FileStat | None]:

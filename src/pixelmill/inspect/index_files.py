@@ -61,7 +61,7 @@ def _write(write_index: Callable[[Path], object], target: Path) -> None:
 
 def _target(name: str, output: Target | None) -> str:
     adjacent = f"{split_name(name)[0]}.idx"
-    if output is None and name.startswith(("http://", "https://")):
+    if output is None and storage.is_web(name):
         raise ArgumentError(
             f"index: {name} is on a web server, which takes no files; name a folder for the index files"
         )

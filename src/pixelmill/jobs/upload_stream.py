@@ -16,7 +16,6 @@ from pixelmill.jobs.storage import Finished
 
 _IN_MEMORY = 64 << 20  # bytes of a shard
 _BLOCK = 8 << 20  # the largest one
-Block = npt.NDArray[np.uint8]
 _GROWTH = 3  # a block has this many times the bytes before it, so that small files take little memory
 
 
@@ -28,7 +27,7 @@ class Blocks:
     """
 
     def __init__(self) -> None:
-        self._free: deque[Block] = deque()
+        self._free: deque[npt.NDArray[np.uint8]] = deque()
 
     def take(self) -> memoryview:
         """Return a block that nothing else refers to; what it holds is arbitrary.

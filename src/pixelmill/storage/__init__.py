@@ -25,6 +25,7 @@ from pixelmill.storage.files import (
 from pixelmill.storage.known_listings import keeping_listings
 from pixelmill.storage.local import FileStat, OpenFiles, anchored, working_folder
 from pixelmill.storage.options import StorageOptions, using
+from pixelmill.storage.remote import is_web
 
 __all__ = [
     "MAX_FILE_BYTES",
@@ -35,6 +36,7 @@ __all__ = [
     "has_file",
     "is_folder",
     "is_remote",
+    "is_web",
     "join",
     "keeping_listings",
     "list_folder",

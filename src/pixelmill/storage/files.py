@@ -17,6 +17,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.storage import local, remote
 from pixelmill.storage.braces import expanded
 from pixelmill.storage.local import FileStat
+from pixelmill.storage.remote import is_web
 from pixelmill.storage.system import WINDOWS, with_slashes
 
 MAX_FILE_BYTES = 1 << 30
@@ -80,7 +81,7 @@ def stats(paths: Sequence[str], *, base: str = "") -> Iterable[FileStat | OSErro
     if not folders:
         return map(stat_of, paths)
     known: dict[str, FileStat | OSError] = {}
-    is_listed = [f for f, inside in folders.items() if len(inside) > 1 and not f.startswith(("http://", "https://"))]
+    is_listed = [folder for folder, inside in folders.items() if len(inside) > 1 and not is_web(folder)]
     for folder, entries in zip(is_listed, together(_listing_or_error, is_listed), strict=True):
         for path in folders[folder]:
             found = entries if isinstance(entries, OSError) else entries.get(path.rpartition("/")[2])
@@ -133,7 +134,7 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
 
 def has_file(path: str) -> bool:
     """Whether there is a file, by the listing of its folder; web servers have no listings and are asked for it."""
-    if path.startswith(("http://", "https://")):
+    if is_web(path):
         return not isinstance(_stat_or_error("", path), OSError)
     folder, _, name = path.rpartition("/")
     return name in list_folder(folder or ".")[1]

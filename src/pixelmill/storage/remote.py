@@ -35,6 +35,11 @@ _LARGE = 1 << 30  # bytes of a file that takes a while
 Result = TypeVar("Result")
 
 
+def is_web(path: str) -> bool:
+    """Whether an address is on a web server, which has no listings and takes no files."""
+    return path.startswith(("http://", "https://"))
+
+
 def is_folder(path: str) -> bool:
     """Whether an address is a folder or a prefix of existing keys."""
     place = _listable(path)
@@ -162,8 +167,8 @@ def _download_parts(place: object_store.Place, path: str, target: Path, found: F
 
     def part(offset: int) -> None:
         length = min(_PART, found.size - offset)
-        download = partial(object_store.download_part, place, path, target, offset=offset, length=length)
-        patiently(lambda: download(version=found.version), path)
+        download = partial(object_store.download_part, offset=offset, length=length, version=found.version)
+        patiently(partial(download, place, path, target), path)
 
     parts = [_parts_pool(os.getpid()).submit(part, offset) for offset in range(0, found.size, _PART)]
     try:
@@ -189,7 +194,7 @@ def _entries(place: object_store.Place, path: str) -> Entries:
 
 def _listable(path: str) -> object_store.Place | None:
     """Return the place of a folder, or None for fsspec: HTTP has no listings, and fsspec reads those of web servers."""
-    return None if path.startswith(("http://", "https://")) else object_store.locate(path, active())
+    return None if is_web(path) else object_store.locate(path, active())
 
 
 class Store:

@@ -17,6 +17,7 @@ from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.file_list.table import COLUMNS
 from pixelmill.formats.index import Index
 from pixelmill.formats.parquet.files import TableFile, is_image_type, names_of, open_table, pyarrow
+from pixelmill.formats.parquet.remote import Piece
 from pixelmill.formats.record_files import check_sources, stem
 from pixelmill.formats.sample import Label, Sample, image_type, parse_label, split_name
 from pixelmill.formats.splits import split_in
@@ -175,7 +176,11 @@ class ParquetDataset(Dataset):
         kept = last.group
         if kept is None or kept[0] != (file, group):
             try:
-                kept = ((file, group), self._table(file, group, columns))
+                pieces = self._pieces(file, group, columns)
+            except OSError as error:
+                raise self.error(number, "io", error.strerror or str(error)) from None
+            try:
+                kept = ((file, group), self._table(file, group, columns, pieces))
             except (pyarrow(self.source).ArrowException, OSError) as error:
                 raise self.error(number, "corrupt", str(error).partition("\n")[0]) from None
             last.group = kept
@@ -186,13 +191,16 @@ class ParquetDataset(Dataset):
         found: dict[str, Any] = row
         return found
 
-    def _table(self, file: int, group: int, columns: Sequence[str]) -> Any:
+    def _pieces(self, file: int, group: int, columns: Sequence[str]) -> list[Piece]:
+        """Fetch what some columns of a group of rows need from a file at an address."""
+        parts = self._parts_of(file, group, columns)
+        return [(part.offset, self._ranges.view(part.path, part.offset, part.length)) for part in parts]
+
+    def _table(self, file: int, group: int, columns: Sequence[str], pieces: list[Piece]) -> Any:
         """Read some columns of a group of rows."""
         opened = self._files[file]
         if opened.remote is None:
             return opened.reader(group, columns)
-        parts = opened.remote.parts(group, columns)
-        pieces = [(part.offset, self._ranges.view(part.path, part.offset, part.length)) for part in parts]
         return opened.remote.table(group, columns, pieces)
 
     def _image_columns(self, file: TableFile, wanted: str | None) -> tuple[str, str | None]:
@@ -225,7 +233,8 @@ class ParquetDataset(Dataset):
         places = [(number, group) for number, file in enumerate(self._files) for group in range(len(file.groups))]
         self._ranges.expect(part for place in places for part in self._parts_of(*place, [self._label]))
         for place in places:
-            values = self._table(*place, [self._label]).column(self._label)
+            pieces = self._pieces(*place, [self._label])
+            values = self._table(*place, [self._label], pieces).column(self._label)
             found.update(value for value in values.unique().to_pylist() if value)
         return tuple(sorted(found))
 

@@ -11,6 +11,8 @@ from typing import Any
 from pixelmill import storage
 from pixelmill.storage.ranges import Range
 
+Piece = tuple[int, bytes | memoryview]  # of a file, with its offset
+
 _END = 1 << 20  # bytes at the end of a file that are read at once; the descriptions of most files fit
 
 
@@ -100,13 +102,13 @@ class RemoteGroups:
             parts.append(Range(self._path, begin, end - begin))
         return parts
 
-    def table(self, group: int, columns: Iterable[str], pieces: Iterable[tuple[int, bytes | memoryview]]) -> Any:
+    def table(self, group: int, columns: Iterable[str], pieces: Iterable[Piece]) -> Any:
         """Return some columns of a group.
 
         Args:
             group: The number of the group.
             columns: The columns.
-            pieces: The content of their parts, each with its offset.
+            pieces: The content of their parts.
         """
         source = SparseFile(self._path, self._size)
         for offset, data in pieces:

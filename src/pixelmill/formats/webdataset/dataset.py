@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -15,11 +14,10 @@ from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.index import Index
 from pixelmill.formats.record_files import check_sources
-from pixelmill.formats.remote_folders import version_of
-from pixelmill.formats.remote_records import sizes_of
+from pixelmill.formats.remote_records import scan_archives
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Label, Sample
 from pixelmill.formats.webdataset.index_file import listed
-from pixelmill.formats.webdataset.scan import TarSample, TarScan, cached_scan
+from pixelmill.formats.webdataset.scan import TarSample, cached_scan
 from pixelmill.formats.webdataset.tar import BLOCK, Member, is_header_of
 from pixelmill.storage.ranges import Range
 
@@ -47,8 +45,7 @@ class WebDatasetDataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="webdataset")
-        stats = sizes_of(self._names)
-        scans = storage.together(partial(_scanned, self._names, stats), range(len(stats)), wait=any(stats))
+        scans, versions = scan_archives(self._names, listed=listed, scan=cached_scan)
         paths = [found.path for found in scans]
         for found in scans:
             wrong = [fault for fault in found.faults if fault.kind == "wrong_format" and not found.samples]
@@ -63,10 +60,7 @@ class WebDatasetDataset(Dataset):
             np.array([sample.members[0].header for sample in self._samples], np.int64),
             np.array([_extent(sample.members)[1] for sample in self._samples], np.int64),
             names=self._names,
-            versions=[
-                version_of(stat) if stat is not None and path == name else ""
-                for path, name, stat in zip(paths, self._names, stats, strict=True)
-            ],
+            versions=versions,
         )
 
     def sample(self, number: int) -> Sample:
@@ -177,13 +171,6 @@ class WebDatasetDataset(Dataset):
             return Sample(**{**vars(implied), "extra": extra})
         sample = apply_row(own, implied=implied, where=where)
         return Sample(**{**vars(sample), "extra": Example({**implied.extra, **sample.extra})})
-
-
-def _scanned(names: Sequence[str], stats: Sequence[storage.FileStat | None], number: int) -> TarScan:
-    """List the samples of an archive; one at an address is fetched if no index file beside it lists all of it."""
-    name, stat = names[number], stats[number]
-    found = None if stat is None else listed(name, stat.size)
-    return found or cached_scan(storage.local_path(name))
 
 
 def _small(kinds: Kinds) -> Kinds:

@@ -16,14 +16,13 @@ from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.folder.names import implied_sample
 from pixelmill.formats.index import Index
 from pixelmill.formats.record_files import check_sources
-from pixelmill.formats.remote_folders import version_of
-from pixelmill.formats.remote_records import sizes_of
+from pixelmill.formats.remote_records import scan_archives
 from pixelmill.formats.sample import Sample
 from pixelmill.formats.zip.archive import Archive
 from pixelmill.formats.zip.frames import STORED
 from pixelmill.formats.zip.listed import ListedMember, listed
 from pixelmill.formats.zip.members import Member, unpacked
-from pixelmill.formats.zip.scan import ZipScan, cached_scan
+from pixelmill.formats.zip.scan import cached_scan
 from pixelmill.storage.ranges import Range
 
 
@@ -44,9 +43,8 @@ class ZipDataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="zip")
-        stats = sizes_of(self._names)
         self._open = storage.OpenFiles()
-        scans = storage.together(partial(_scanned, self._names, stats), range(len(stats)), wait=any(stats))
+        scans, versions = scan_archives(self._names, listed=listed, scan=cached_scan)
         self._paths = [found.path for found in scans]
         for found in scans:
             wrong = [fault for fault in found.faults if fault.kind == "wrong_format" and not found.members]
@@ -65,10 +63,7 @@ class ZipDataset(Dataset):
             np.array([item.image.header for item in self._items], np.int64),
             np.array([item.image.end - item.image.header for item in self._items], np.int64),
             names=self._names,
-            versions=[
-                version_of(stat) if stat is not None and path == name else ""
-                for path, name, stat in zip(self._paths, self._names, stats, strict=True)
-            ],
+            versions=versions,
         )
 
     def sample(self, number: int) -> Sample:
@@ -134,10 +129,3 @@ class ZipDataset(Dataset):
         implied = implied_sample(item.name, self._labels[item.archive], image=image, mask=mask)
         where, row = self._archives[item.archive].rows.get(item.name, ("", None))
         return implied if row is None else apply_row(row, implied=implied, where=where)
-
-
-def _scanned(names: Sequence[str], stats: Sequence[storage.FileStat | None], number: int) -> ZipScan:
-    """List the members of an archive; one at an address is fetched if its central directory cannot be relied on."""
-    name, stat = names[number], stats[number]
-    found = None if stat is None else listed(name, stat.size)
-    return found or cached_scan(storage.local_path(name))
