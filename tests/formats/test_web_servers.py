@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loopback_s3 import LoopbackS3
+from remote_reads import write_containers
 
-from pixelmill import ImageLoader, convert
-from pixelmill.create import create_images
+from pixelmill import ImageLoader
 from pixelmill.formats.registry import open_dataset
 from pixelmill.storage.options import using
 
@@ -30,11 +30,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("local")
-    create_images(folder / "photos", "i", 60, 50, COUNT, "jpg", 5, classes=3, workers=1)
-    for format in FILES:
-        convert(folder / "photos", folder / format, to=format, samples_per_shard=8, workers=1)
-    return folder
+    return write_containers(tmp_path_factory.mktemp("local"), FILES, count=COUNT)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from loopback_s3 import LoopbackS3
 from remote_datasets import served
+from remote_reads import note_announcements, training_batches, were_announced
 
-from pixelmill import Pipeline, convert, fn
+from pixelmill import convert
 from pixelmill.create import create_images
 from pixelmill.errors import DataError
 from pixelmill.formats import columns, dataset
@@ -22,7 +23,6 @@ from pixelmill.formats.index import Ragged
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.selection import Selection
 from pixelmill.storage import announced_reads
-from pixelmill.storage.range_reader import RangeReader
 from pixelmill.storage.ranges import Range
 
 COUNT, PER_ARCHIVE = 20, 8
@@ -152,18 +152,11 @@ def test_conversions_give_the_same_bytes_and_fetch_no_archive(
 @pytest.mark.parametrize("name", ["archives", "labeled"])
 def test_training_with_labels_reads_ranges(name: str, server: LoopbackS3, local: Path) -> None:
     """Labels come from small members, and images are read when they are needed."""
-    outputs = []
-    for path in (str(local / name), f"s3://data/{name}"):
-        pipeline = Pipeline(batch_size=5, num_threads=2, device_id=None, seed=7, prefetch_queue_depth=1)
-        with pipeline:
-            data = fn.readers.dataset(
-                path=path, columns=["image", "label", "mask"], random_shuffle=True, storage_options=server.options
-            )
-            pipeline.set_outputs(fn.decoders.image(data["image"]), data["label"], data["mask"])
-        outputs.append([[np.asarray(x) for row in pipeline.run() for x in row] for _ in range(4)])
-        pipeline.close()
-    for ours, theirs in zip(*outputs, strict=True):
-        assert all(np.array_equal(one, other) for one, other in zip(ours, theirs, strict=True))
+    found = [
+        training_batches(path, ["image", "label", "mask"], server.options)
+        for path in (f"s3://data/{name}", str(local / name))
+    ]
+    assert found[0] == found[1]
     assert not are_whole(server)
 
 
@@ -175,31 +168,19 @@ def test_a_part_of_a_dataset_reads_its_outlines_too(server: LoopbackS3) -> None:
 
 @pytest.fixture
 def announced(monkeypatch: pytest.MonkeyPatch) -> list[Range]:
-    """Every range that is announced."""
-    found: list[Range] = []
-    expect = RangeReader.expect
-
-    def noting(self: RangeReader, items: Iterable[Range]) -> None:
-        known = list(items)
-        found.extend(known)
-        expect(self, known)
-
-    monkeypatch.setattr(RangeReader, "expect", noting)
-    return found
+    return note_announcements(monkeypatch)
 
 
-def all_announced(server: LoopbackS3, announced: list[Range]) -> bool:
-    """Whether samples were only read ahead; the ends of archives are read when they are opened."""
-    known = {(item.path.removeprefix("s3://"), item.offset + item.length) for item in announced}
-    samples = [(key, end) for key, begin, end in server.log if key.endswith(".tar") and end - begin != 1024]
-    return bool(samples) and known.issuperset(samples)
+def samples_of(server: LoopbackS3) -> list[tuple[str, int, int]]:
+    """Return the requests for samples; the ends of archives are read when they are opened."""
+    return [(key, begin, end) for key, begin, end in server.log if key.endswith(".tar") and end - begin != 1024]
 
 
 def test_labels_are_read_ahead(server: LoopbackS3, announced: list[Range], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "CACHED_FROM", 1)
     first = labels(open_dataset(LABELED))
     assert set(first.rows.tolist()) == {0, 1, 2}
-    assert all_announced(server, announced)
+    assert were_announced(samples_of(server), announced)
     server.reset()
     again = labels(open_dataset(LABELED))
     assert np.array_equal(again.rows, first.rows)
@@ -209,7 +190,7 @@ def test_labels_are_read_ahead(server: LoopbackS3, announced: list[Range], monke
 
 def test_names_of_files_are_read_ahead(server: LoopbackS3, announced: list[Range], tmp_path: Path) -> None:
     convert(LABELED, tmp_path / "out", to="folder", workers=1)
-    assert all_announced(server, announced)
+    assert were_announced(samples_of(server), announced)
 
 
 def without_index(server: LoopbackS3) -> None:

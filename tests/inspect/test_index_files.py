@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from loopback_s3 import LoopbackS3
 from remote_datasets import served
+from remote_reads import write_containers
 
 import pixelmill
-from pixelmill import convert
-from pixelmill.create import create_images
 from pixelmill.errors import ArgumentError, OutputExists
 from pixelmill.formats.registry import open_dataset
 from pixelmill.storage.options import using
@@ -23,11 +22,7 @@ NAMES = [f"data-{number:05d}-of-00003" for number in range(3)]
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("local")
-    create_images(folder / "photos", "i", 60, 50, 20, "jpg", 5, classes=3, workers=1)
-    for format in FORMATS:
-        convert(folder / "photos", folder / format, to=format, samples_per_shard=8, workers=1)
-    return folder
+    return write_containers(tmp_path_factory.mktemp("local"), FORMATS, count=20)
 
 
 @pytest.fixture
