@@ -19,7 +19,7 @@ def write_containers(folder: Path, formats: Iterable[str], *, count: int) -> Pat
     """Write the same images of three classes in containers of up to 8 samples, each in a folder of its name."""
     create_images(folder / "photos", "i", 60, 50, count, "jpg", 5, classes=3, workers=1)
     for format in formats:
-        convert(folder / "photos", folder / format, to=format, samples_per_shard=8, workers=1)  # type: ignore[arg-type]
+        convert(folder / "photos", folder / format, to=format, samples_per_shard=8, workers=1)
     return folder
 
 
