@@ -81,6 +81,15 @@ def test_opening_reads_the_ends_of_archives_alone(server: LoopbackS3, local: Pat
     assert same(found, expected)
 
 
+def test_archives_at_addresses_have_versions(server: LoopbackS3, local: Path) -> None:
+    """Without one, what was fetched for training is not kept in the cache."""
+    del server.objects["data/archives/data-00001-of-00003.idx"]
+    first, fetched, last = open_dataset(FOLDER).index.versions
+    assert [first, last] == [server.tags[f"data/archives/data-0000{number}-of-00003.tar"] for number in (0, 2)]
+    assert fetched == ""
+    assert set(open_dataset(str(local / "archives")).index.versions) <= {""}
+
+
 def test_announced_samples_are_read_once_and_together(server: LoopbackS3, local: Path) -> None:
     found = open_dataset(FOLDER)
     server.reset()

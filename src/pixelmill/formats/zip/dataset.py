@@ -44,7 +44,7 @@ class ZipDataset(Dataset):
         self.source = source
         self._names = check_sources(files, format="zip")
         self._open = storage.OpenFiles()
-        scans, versions = scan_archives(self._names, listed=listed, scan=cached_scan)
+        scans, _ = scan_archives(self._names, listed=listed, scan=cached_scan)
         self._paths = [found.path for found in scans]
         for found in scans:
             wrong = [fault for fault in found.faults if fault.kind == "wrong_format" and not found.members]
@@ -63,7 +63,6 @@ class ZipDataset(Dataset):
             np.array([item.image.header for item in self._items], np.int64),
             np.array([item.image.end - item.image.header for item in self._items], np.int64),
             names=self._names,
-            versions=versions,
         )
 
     def sample(self, number: int) -> Sample:
