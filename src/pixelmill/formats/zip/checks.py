@@ -1,4 +1,4 @@
-"""What speaks against a member of a zip archive, by its entry in the central directory and its local header."""
+"""Why a member of a zip archive is refused, by its entry in the central directory and its local header."""
 
 from __future__ import annotations
 
