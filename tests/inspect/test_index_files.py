@@ -73,7 +73,7 @@ def test_a_folder_gets_them_under_the_names_of_the_data(
 
 def test_a_web_server_takes_none(server: LoopbackS3, tmp_path: Path) -> None:
     address = f"{server.endpoint}/data/tfrecord/{NAMES[0]}.tfrecord"
-    with using({}), pytest.raises(ArgumentError, match="a web server, which takes no files; name a folder"):
+    with using({}), pytest.raises(ArgumentError, match="a web server, which cannot be written to; pass a folder"):
         pixelmill.index(address)
     with using({}):
         assert pixelmill.index(address, output=tmp_path) == [f"{tmp_path}/{NAMES[0]}.idx"]

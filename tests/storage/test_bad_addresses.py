@@ -141,4 +141,7 @@ def test_a_web_server_without_ranges_is_named(tmp_path: Path) -> None:
             web.shutdown()
             thread.join()
     assert result.exit_code != 0
-    assert "the server sends whole files alone, and parts are needed; fetch the files first" in result.stderr
+    assert (
+        "the server does not support range requests, which reading parts of files needs; download the files"
+        in result.stderr
+    )

@@ -48,7 +48,7 @@ def _copy(dataset: Dataset, what: BytesColumn, target: Path, stamp: tuple[int, i
     lengths: list[int] = []
     lost: dict[int, tuple[str, str]] = {}
     if stamp[0] >= _LARGE:
-        text = "pixelmill: %s (%s): the %ss are copied into the cache first, because they cannot be read where they are"
+        text = "pixelmill: %s (%s): the %ss are copied into the cache first, because they cannot be read in place"
         log.warning(text, dataset.source, size_text(stamp[0]), what)
     with cache.publishing(target) as new:
         with new.path.open("wb") as stream:

@@ -34,7 +34,7 @@ def paths_of(source: str | os.PathLike[str] | Sequence[str]) -> tuple[str, list[
         text = storage.plain(os.fspath(source))
         files = storage.matching(text)
         if not files:
-            hint = "; web servers have no lists of files: name them by ranges such as {000..146}"
+            hint = "; web servers cannot list files, so name them with a range such as {000..146}"
             raise ArgumentError(f"{text} matches no file{hint if storage.is_web(text) else ''}")
         return text, files
     files = [storage.plain(os.fspath(path)) for path in source]

@@ -63,7 +63,7 @@ def _target(name: str, output: Target | None) -> str:
     adjacent = f"{split_name(name)[0]}.idx"
     if output is None and storage.is_web(name):
         raise ArgumentError(
-            f"index: {name} is on a web server, which takes no files; name a folder for the index files"
+            f"index: {name} is on a web server, which cannot be written to; pass a folder for the index files"
         )
     return adjacent if output is None else storage.join(storage.plain(os.fspath(output)), adjacent.rpartition("/")[2])
 

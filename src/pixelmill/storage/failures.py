@@ -18,9 +18,9 @@ DENIED = (
     "permissions of the bucket"
 )
 
-WHOLE_FILES = (
-    "the server sends whole files alone, and parts are needed; fetch the files first, or serve them with a server that "
-    "answers range requests (python -m http.server does not)"
+NO_RANGES = (
+    "the server does not support range requests, which reading parts of files needs; download the files first, or use "
+    "a server that supports them (python -m http.server does not)"
 )
 
 EXPIRED = "the credentials have expired; renew those in the environment or the profile, or pass new storage_options"
@@ -76,7 +76,7 @@ def explained(error: BaseException, path: str) -> OSError:
     if 400 <= status < 500 and status not in (408, 425, 429):
         return OSError(errno.EIO, f"the store refuses the request: {status} {code}", path)
     if "Range request not supported" in text:
-        return OSError(errno.ENOTSUP, WHOLE_FILES, path)
+        return OSError(errno.ENOTSUP, NO_RANGES, path)
     if kind in ("UnknownConfigurationKeyError", "InvalidPathError", "NotSupportedError"):
         return OSError(errno.EINVAL, _short(text), path)
     what = f"status {status} {code}".rstrip() if status else _short(text)

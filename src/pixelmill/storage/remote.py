@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 
 def is_web(path: str) -> bool:
-    """Whether an address is on a web server, which has no listings and takes no files."""
+    """Whether an address is on a web server, which cannot list files or be written to."""
     return path.startswith(("http://", "https://"))
 
 
